@@ -1,0 +1,373 @@
+//! The questions that pgdyno asks about a kind of database.
+//!
+//! Every method has PostgreSQL's answer as its default, so a database's file
+//! says only what differs. A new database is one file and one line in
+//! [`dialects`]. Nothing outside this crate asks which database it talks to.
+
+use std::fmt;
+use std::time::Duration;
+
+use crate::detect::{Probe, ProbeError};
+use crate::postgres::Postgres;
+
+/// What may be said in `CREATE TABLE` beyond columns and constraints.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct TableOptions {
+    /// `WITH (fillfactor = …)`.
+    pub fillfactor: bool,
+    /// `CREATE UNLOGGED TABLE`.
+    pub unlogged: bool,
+    /// `TABLESPACE` and `USING INDEX TABLESPACE`.
+    pub tablespace: bool,
+    /// `PARTITION BY`.
+    pub partitions: bool,
+}
+
+/// Where a primary key can be stated without loss.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum KeyPlacement {
+    /// A late key is refused, or means a rewrite of the table.
+    InCreateTable,
+    /// `ALTER TABLE … ADD PRIMARY KEY` after the data is the fast way.
+    AfterLoad,
+}
+
+/// Where foreign keys can be stated.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ForeignKeys {
+    /// Nowhere.
+    Refused,
+    /// In `CREATE TABLE` only.
+    InCreateTable,
+    /// In `CREATE TABLE` or by `ALTER TABLE`.
+    Anywhere,
+}
+
+/// How tables are brought back to empty.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ResetMethod {
+    /// `TRUNCATE`, all tables in one statement.
+    Truncate,
+    /// Drop the tables and make them again.
+    DropAndCreate,
+}
+
+/// How rows get in fastest.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum LoadMethod {
+    /// `COPY … FROM STDIN`, several connections at once.
+    Copy,
+    /// `INSERT … VALUES (…), (…), …` with up to this many rows a statement.
+    Insert {
+        /// Rows in one statement, at least 1.
+        rows_per_statement: u32,
+    },
+}
+
+/// What one transaction may hold; `None` means that the database sets none.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct TransactionLimits {
+    /// Rows written.
+    pub rows: Option<u64>,
+    /// Bytes written.
+    pub bytes: Option<u64>,
+    /// Time from its first statement to its end.
+    pub age: Option<Duration>,
+    /// DDL statements; with `Some`, DDL and DML do not mix.
+    pub ddl_statements: Option<u32>,
+}
+
+/// What the database says of new and long connections.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct ConnectionLimits {
+    /// New connections a second, sustained.
+    pub per_second: Option<u32>,
+    /// New connections at once before `per_second` counts.
+    pub burst: Option<u32>,
+    /// A session is closed by the server after this time.
+    pub session_age: Option<Duration>,
+}
+
+/// Transaction isolation levels, weakest first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Isolation {
+    /// `READ COMMITTED`.
+    ReadCommitted,
+    /// `REPEATABLE READ`.
+    RepeatableRead,
+    /// `SERIALIZABLE`.
+    Serializable,
+}
+
+impl Isolation {
+    /// The level in SQL's words.
+    #[must_use]
+    pub const fn as_sql(self) -> &'static str {
+        match self {
+            Self::ReadCommitted => "READ COMMITTED",
+            Self::RepeatableRead => "REPEATABLE READ",
+            Self::Serializable => "SERIALIZABLE",
+        }
+    }
+}
+
+impl fmt::Display for Isolation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.as_sql().to_ascii_lowercase())
+    }
+}
+
+/// What an error of the server means for the transaction that got it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum RetryClass {
+    /// Nothing was done, and the same again will fail the same way.
+    NotRetryable,
+    /// Nothing was done; a concurrent transaction was in the way (40001).
+    Serialization,
+    /// Nothing was done; chosen as a deadlock's victim (40P01).
+    Deadlock,
+    /// Nothing was done; an optimistic check at COMMIT failed.
+    Conflict,
+    /// Nothing was done; the catalog changed under the session.
+    SchemaChanged,
+    /// The transaction may or may not be committed. Never retried blindly.
+    OutcomeUnknown,
+}
+
+impl RetryClass {
+    /// True where running the transaction again is safe and may succeed.
+    #[must_use]
+    pub const fn is_retryable(self) -> bool {
+        matches!(self, Self::Serialization | Self::Deadlock | Self::Conflict | Self::SchemaChanged)
+    }
+}
+
+/// How the dialect of a live server was recognised.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Evidence {
+    /// The version as the server words it.
+    pub version: String,
+    /// The version as PostgreSQL's `server_version_num`, where there is one
+    /// (150019 is 15.19).
+    pub version_num: Option<u32>,
+    /// What gave it away, for people.
+    pub how: String,
+}
+
+/// A kind of database. The defaults are PostgreSQL's.
+pub trait Dialect: fmt::Debug + Send + Sync {
+    /// The name for options and records: lower case, words joined by `-`.
+    fn name(&self) -> &'static str;
+
+    /// The name for people.
+    fn title(&self) -> &'static str;
+
+    /// Further names that `--dialect` and `pgdyno.toml` accept.
+    fn aliases(&self) -> &'static [&'static str] {
+        &[]
+    }
+
+    /// Looks at a live server: `Some` where it is of this kind. One round
+    /// trip at most, none where a parameter status tells.
+    ///
+    /// # Errors
+    /// The connection is lost. An SQL error is an answer ("not this kind").
+    fn recognise(&self, probe: &mut dyn Probe) -> Result<Option<Evidence>, ProbeError>;
+
+    /// What `CREATE TABLE` accepts.
+    fn table_options(&self) -> TableOptions {
+        TableOptions { fillfactor: true, unlogged: true, tablespace: true, partitions: true }
+    }
+
+    /// Where primary keys go.
+    fn key_placement(&self) -> KeyPlacement {
+        KeyPlacement::AfterLoad
+    }
+
+    /// Where foreign keys go.
+    fn foreign_keys(&self) -> ForeignKeys {
+        ForeignKeys::Anywhere
+    }
+
+    /// True where every table needs a primary key, append-only ones as well.
+    fn needs_key_on_every_table(&self) -> bool {
+        false
+    }
+
+    /// How rows get in.
+    fn load_method(&self) -> LoadMethod {
+        LoadMethod::Copy
+    }
+
+    /// `COPY … WITH (FREEZE)`: allowed where the table was created or
+    /// truncated in the same transaction. pgbench asks for it from server 14
+    /// on, and so do we.
+    fn can_copy_freeze(&self, version_num: Option<u32>) -> bool {
+        version_num.is_some_and(|num| num >= 140_000)
+    }
+
+    /// How tables are emptied.
+    fn reset_method(&self) -> ResetMethod {
+        ResetMethod::Truncate
+    }
+
+    /// The statement that empties the tables; `None` where it is refused.
+    fn truncate_statement(&self, tables: &[&str]) -> Option<String> {
+        Some(format!("TRUNCATE TABLE {}", tables.join(", ")))
+    }
+
+    /// The statement that reclaims space in a table before a run; `None`
+    /// where the database has or needs none.
+    fn vacuum_statement(&self, table: &str) -> Option<String> {
+        Some(format!("VACUUM {table}"))
+    }
+
+    /// The statement that refreshes the planner's statistics after loading;
+    /// outside a transaction block.
+    fn statistics_statement(&self, table: &str) -> Option<String> {
+        Some(format!("VACUUM (ANALYZE) {table}"))
+    }
+
+    /// The statement that writes dirty buffers out, so that a measured
+    /// interval does not pay for the loading before it.
+    fn checkpoint_statement(&self) -> Option<&'static str> {
+        Some("CHECKPOINT")
+    }
+
+    /// What one transaction may hold.
+    fn transaction_limits(&self) -> TransactionLimits {
+        TransactionLimits::default()
+    }
+
+    /// What is said of new and long connections.
+    fn connection_limits(&self) -> ConnectionLimits {
+        ConnectionLimits::default()
+    }
+
+    /// The isolation levels that can be asked for, the default first.
+    fn isolation_levels(&self) -> &'static [Isolation] {
+        &[Isolation::ReadCommitted, Isolation::RepeatableRead, Isolation::Serializable]
+    }
+
+    /// Refuses a session setting that the server is known to refuse, before
+    /// connecting: some end the connection over it.
+    ///
+    /// # Errors
+    /// The reason, for people.
+    fn check_setting(&self, _name: &str) -> Result<(), String> {
+        Ok(())
+    }
+
+    /// What an error means for its transaction. pgbench's rule: 40001 and
+    /// 40P01 may be tried again, nothing else. `message` is for databases
+    /// whose SQLSTATE does not tell.
+    fn classify(&self, sqlstate: &str, _message: &str) -> RetryClass {
+        match sqlstate {
+            "40001" => RetryClass::Serialization,
+            "40P01" => RetryClass::Deadlock,
+            // "Statement completion unknown" and "transaction resolution
+            // unknown", by the SQL standard's meaning.
+            "40003" | "08007" => RetryClass::OutcomeUnknown,
+            _ => RetryClass::NotRetryable,
+        }
+    }
+
+    /// One row, one number: the database's size in bytes.
+    fn database_size_query(&self) -> Option<&'static str> {
+        Some("SELECT pg_database_size(current_database())")
+    }
+
+    /// One row, one number: a table's size in bytes with its indexes; `$1`
+    /// is the table's name as text.
+    fn table_size_query(&self) -> Option<&'static str> {
+        Some("SELECT pg_total_relation_size($1::text::regclass)")
+    }
+}
+
+/// All dialects, in the order in which they are asked on a live server.
+/// PostgreSQL stands last: it is what remains.
+#[must_use]
+pub fn dialects() -> &'static [&'static dyn Dialect] {
+    static DIALECTS: [&dyn Dialect; 1] = [&Postgres];
+    &DIALECTS
+}
+
+/// The default.
+#[must_use]
+pub fn postgres() -> &'static dyn Dialect {
+    &Postgres
+}
+
+/// A dialect by its name or one of its aliases, upper or lower case.
+///
+/// # Errors
+/// The names that exist.
+pub fn dialect_by_name(name: &str) -> Result<&'static dyn Dialect, UnknownDialect> {
+    let wanted = name.to_ascii_lowercase();
+    dialects()
+        .iter()
+        .find(|d| d.name() == wanted || d.aliases().contains(&wanted.as_str()))
+        .copied()
+        .ok_or_else(|| UnknownDialect {
+            name: name.to_owned(),
+            known: dialects().iter().map(|d| d.name()).collect(),
+        })
+}
+
+/// There is no such dialect.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("there is no dialect \"{name}\"; there are: {}", known.join(", "))]
+pub struct UnknownDialect {
+    /// The name that was asked for.
+    pub name: String,
+    /// The names that exist.
+    pub known: Vec<&'static str>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// pgbench's rule of retries holds: 40001 and 40P01 and nothing else.
+    #[test]
+    fn retries_what_pgbench_retries() {
+        let dialect = postgres();
+        assert_eq!(dialect.classify("40001", ""), RetryClass::Serialization);
+        assert_eq!(dialect.classify("40P01", ""), RetryClass::Deadlock);
+        for other in ["23505", "57014", "25P02", "08006", "XX000", "40003", "08007", ""] {
+            assert!(!dialect.classify(other, "deadlock detected").is_retryable(), "{other}");
+        }
+        assert_eq!(dialect.classify("40003", ""), RetryClass::OutcomeUnknown);
+    }
+
+    /// Dialects are found by name and alias in any case, and an unknown name
+    /// says what exists.
+    #[test]
+    fn names_and_aliases() {
+        for name in ["postgres", "PostgreSQL", "pg"] {
+            assert_eq!(dialect_by_name(name).map(Dialect::name), Ok("postgres"), "{name}");
+        }
+        let error = dialect_by_name("oracle").map(Dialect::name).unwrap_err();
+        assert_eq!(error.to_string(), "there is no dialect \"oracle\"; there are: postgres");
+    }
+
+    /// No name or alias means two dialects, and PostgreSQL is asked last.
+    #[test]
+    fn registry_is_unambiguous() {
+        let mut names: Vec<&str> =
+            dialects().iter().flat_map(|d| [&[d.name()], d.aliases()].concat()).collect();
+        let count = names.len();
+        names.sort_unstable();
+        names.dedup();
+        assert_eq!(names.len(), count);
+        assert_eq!(dialects().last().map(|d| d.name()), Some("postgres"));
+    }
+
+    /// FREEZE is asked for where pgbench asks for it.
+    #[test]
+    fn freeze_from_server_14() {
+        assert!(!postgres().can_copy_freeze(Some(130_022)));
+        assert!(postgres().can_copy_freeze(Some(140_000)));
+        assert!(!postgres().can_copy_freeze(None));
+    }
+}

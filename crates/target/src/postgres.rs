@@ -1,0 +1,42 @@
+//! PostgreSQL itself: the defaults of [`Dialect`], and how to recognise it.
+
+use crate::detect::{Probe, ProbeError};
+use crate::dialect::{Dialect, Evidence};
+
+/// PostgreSQL 13 and later.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Postgres;
+
+impl Dialect for Postgres {
+    fn name(&self) -> &'static str {
+        "postgres"
+    }
+
+    fn title(&self) -> &'static str {
+        "PostgreSQL"
+    }
+
+    fn aliases(&self) -> &'static [&'static str] {
+        &["postgresql", "pg"]
+    }
+
+    fn recognise(&self, probe: &mut dyn Probe) -> Result<Option<Evidence>, ProbeError> {
+        let Some(row) =
+            probe.first_row("SELECT version(), current_setting('server_version_num')")?
+        else {
+            return Ok(None);
+        };
+        let [Some(version), num] = row.as_slice() else { return Ok(None) };
+        // Databases that speak the protocol without being PostgreSQL put
+        // their own name first, as "CockroachDB CCL v23…" does.
+        if !version.starts_with("PostgreSQL ") {
+            return Ok(None);
+        }
+        let version_num = num.as_deref().and_then(|num| num.parse().ok());
+        Ok(Some(Evidence {
+            version: version.clone(),
+            version_num,
+            how: "version() begins with PostgreSQL, and no other kind was recognised".to_owned(),
+        }))
+    }
+}
