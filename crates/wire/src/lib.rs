@@ -4,5 +4,14 @@
 //! a thin connection moves the bytes, blocking or not. Knows nothing of
 //! benchmarks.
 
+pub mod backend;
+pub mod channel;
+pub mod connect;
+pub mod error;
+pub mod frontend;
 pub mod options;
 pub mod secret;
+pub mod sqlstate;
+
+pub use error::Error;
+pub use sqlstate::SqlState;

@@ -1,0 +1,224 @@
+//! A connected socket, with TLS or without: bytes in, bytes out.
+//!
+//! Never blocks: the socket is non-blocking, and a call that cannot go on
+//! returns `WouldBlock`. Without TLS, [`Channel::send`] and [`Channel::recv`]
+//! are one system call each and copy nothing.
+
+use std::io::{self, Read, Write};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, RawFd};
+
+use nix::sys::socket::{MsgFlags, recv, send};
+use rustls::ClientConnection;
+use socket2::Socket;
+
+/// A peer that is gone must be an error, not a signal.
+#[cfg(target_os = "linux")]
+const SEND_FLAGS: MsgFlags = MsgFlags::MSG_NOSIGNAL;
+/// Elsewhere Rust's start-up code ignores SIGPIPE.
+#[cfg(not(target_os = "linux"))]
+const SEND_FLAGS: MsgFlags = MsgFlags::empty();
+
+/// A non-blocking, connected socket, and TLS above it where negotiated.
+#[derive(Debug)]
+pub struct Channel {
+    socket: Socket,
+    tls: Option<Box<ClientConnection>>,
+}
+
+impl Channel {
+    /// Takes a connected, non-blocking socket.
+    pub(crate) const fn plain(socket: Socket) -> Self {
+        Self { socket, tls: None }
+    }
+
+    /// Puts TLS on top. The handshake is driven by [`Channel::handshake`].
+    pub(crate) fn start_tls(&mut self, tls: ClientConnection) {
+        self.tls = Some(Box::new(tls));
+    }
+
+    /// Sends what fits now; returns how much of `data` was taken. With TLS,
+    /// bytes taken may still wait for the socket: see [`Channel::wants_write`].
+    ///
+    /// # Errors
+    /// `WouldBlock` where nothing could be taken; else the socket's error, or
+    /// `InvalidData` for a failure of TLS.
+    #[inline]
+    pub fn send(&mut self, data: &[u8]) -> io::Result<usize> {
+        match &mut self.tls {
+            None => Ok(send(self.socket.as_raw_fd(), data, SEND_FLAGS)?),
+            Some(tls) => send_tls(tls, &self.socket, data),
+        }
+    }
+
+    /// Receives what is there; 0 means that the server has closed.
+    ///
+    /// # Errors
+    /// `WouldBlock` where nothing is there; else as [`Channel::send`].
+    #[inline]
+    pub fn recv(&mut self, buf: &mut [u8]) -> io::Result<usize> {
+        match &mut self.tls {
+            None => Ok(recv(self.socket.as_raw_fd(), buf, MsgFlags::empty())?),
+            Some(tls) => recv_tls(tls, &self.socket, buf),
+        }
+    }
+
+    /// True while TLS holds bytes that the socket has not taken: wait for the
+    /// socket to become writable and call [`Channel::flush`]. Never without TLS.
+    #[inline]
+    #[must_use]
+    pub fn wants_write(&self) -> bool {
+        self.tls.as_ref().is_some_and(|tls| tls.wants_write())
+    }
+
+    /// Hands TLS' remaining bytes to the socket.
+    ///
+    /// # Errors
+    /// `WouldBlock` where some are left.
+    pub fn flush(&mut self) -> io::Result<()> {
+        match &mut self.tls {
+            None => Ok(()),
+            Some(tls) => flush_tls(tls, &self.socket),
+        }
+    }
+
+    /// True where TLS may hold decrypted bytes that no readiness of the socket
+    /// will announce: call [`Channel::recv`] again. Never without TLS. A caller
+    /// who receives until `WouldBlock` need not ask.
+    #[inline]
+    pub fn has_pending(&mut self) -> bool {
+        match &mut self.tls {
+            None => false,
+            Some(tls) => {
+                tls.process_new_packets().is_ok_and(|state| state.plaintext_bytes_to_read() > 0)
+            }
+        }
+    }
+
+    /// True where the bytes are encrypted.
+    #[must_use]
+    pub const fn is_tls(&self) -> bool {
+        self.tls.is_some()
+    }
+
+    /// The TLS session, for its version, cipher and the server's certificate.
+    #[must_use]
+    pub fn tls(&self) -> Option<&ClientConnection> {
+        self.tls.as_deref()
+    }
+
+    /// Goes on with the TLS handshake; true once it is complete.
+    ///
+    /// # Errors
+    /// `WouldBlock` where the socket must become ready (for writing if
+    /// [`Channel::wants_write`], else for reading); else as [`Channel::send`].
+    pub(crate) fn handshake(&mut self) -> io::Result<()> {
+        let Some(tls) = &mut self.tls else { return Ok(()) };
+        loop {
+            flush_tls(tls, &self.socket)?;
+            if !tls.is_handshaking() {
+                return Ok(());
+            }
+            if read_tls(tls, &self.socket)? == 0 {
+                return Err(io::ErrorKind::UnexpectedEof.into());
+            }
+        }
+    }
+
+    /// The socket itself, for its options and pending errors.
+    pub(crate) const fn socket(&self) -> &Socket {
+        &self.socket
+    }
+
+    /// Says goodbye as far as that is possible without waiting. Dropping the
+    /// channel afterwards closes the socket.
+    pub fn shutdown(&mut self) {
+        if let Some(tls) = &mut self.tls {
+            tls.send_close_notify();
+            // The server closes anyway; nobody is left to hear of an error.
+            let _ = flush_tls(tls, &self.socket);
+        }
+    }
+}
+
+impl AsFd for Channel {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.socket.as_fd()
+    }
+}
+
+impl AsRawFd for Channel {
+    fn as_raw_fd(&self) -> RawFd {
+        self.socket.as_raw_fd()
+    }
+}
+
+/// The socket as `Read` and `Write`, with the flags of this module.
+struct Wire<'a>(&'a Socket);
+
+impl Read for Wire<'_> {
+    fn read(&mut self, buf: &mut [u8]) -> io::Result<usize> {
+        Ok(recv(self.0.as_raw_fd(), buf, MsgFlags::empty())?)
+    }
+}
+
+impl Write for Wire<'_> {
+    fn write(&mut self, buf: &[u8]) -> io::Result<usize> {
+        Ok(send(self.0.as_raw_fd(), buf, SEND_FLAGS)?)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+/// A failure of TLS as an `io::Error` that keeps rustls' own inside.
+fn tls_failed(error: rustls::Error) -> io::Error {
+    io::Error::new(io::ErrorKind::InvalidData, error)
+}
+
+fn flush_tls(tls: &mut ClientConnection, socket: &Socket) -> io::Result<()> {
+    while tls.wants_write() {
+        if tls.write_tls(&mut Wire(socket))? == 0 {
+            return Err(io::ErrorKind::WriteZero.into());
+        }
+    }
+    Ok(())
+}
+
+fn send_tls(tls: &mut ClientConnection, socket: &Socket, data: &[u8]) -> io::Result<usize> {
+    // Older records first, or rustls' own buffer would only grow to its limit.
+    match flush_tls(tls, socket) {
+        Err(error) if error.kind() != io::ErrorKind::WouldBlock => return Err(error),
+        Ok(()) | Err(_) => {}
+    }
+    let taken = tls.writer().write(data)?;
+    match flush_tls(tls, socket) {
+        Err(error) if error.kind() != io::ErrorKind::WouldBlock => Err(error),
+        Ok(()) | Err(_) if taken == 0 && !data.is_empty() => Err(io::ErrorKind::WouldBlock.into()),
+        Ok(()) | Err(_) => Ok(taken),
+    }
+}
+
+/// One read of the socket into TLS, decrypted; 0 at the end of the stream.
+fn read_tls(tls: &mut ClientConnection, socket: &Socket) -> io::Result<usize> {
+    let read = tls.read_tls(&mut Wire(socket))?;
+    if let Err(error) = tls.process_new_packets() {
+        // The alert tells the server why; it may not be listening any more.
+        let _ = flush_tls(tls, socket);
+        return Err(tls_failed(error));
+    }
+    Ok(read)
+}
+
+fn recv_tls(tls: &mut ClientConnection, socket: &Socket, buf: &mut [u8]) -> io::Result<usize> {
+    loop {
+        match tls.reader().read(buf) {
+            // PostgreSQL does not always send a close_notify; a stream cut
+            // short shows as a message cut short.
+            Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => return Ok(0),
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
+            other => return other,
+        }
+        read_tls(tls, socket)?;
+    }
+}
