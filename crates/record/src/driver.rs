@@ -1,0 +1,186 @@
+//! The driver's own health: did the load generator keep up?
+//!
+//! A figure is the database's only if the driver had time to spare. Each worker
+//! reports its CPU time and how long ready sockets waited to be served; the
+//! rules in [`judge_saturation`] say when that was too much.
+
+use serde::{Deserialize, Serialize};
+
+use crate::latency::{Latencies, LatencyRecord};
+
+/// A worker that used more than this share of the wall clock as CPU time had
+/// nothing left: with one thread per worker, 1.0 is the ceiling, and above 0.9
+/// queueing inside the worker shows in every latency.
+pub const CPU_SHARE_MAX: f64 = 0.90;
+
+/// The 99th percentile of the loop delay may be this share of the median
+/// latency before the driver's waiting is a visible part of the result.
+pub const LOOP_DELAY_SHARE_MAX: f64 = 0.25;
+
+/// Loop delays up to this many µs are never held against the driver: a batch
+/// of ready sockets is served one after another, and on short latencies that
+/// alone is a large share.
+pub const LOOP_DELAY_US_IGNORED: u64 = 500;
+
+/// What one worker measured about itself over the measured interval.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct WorkerHealth {
+    /// Clients that it drove.
+    pub clients: u32,
+    /// CPU time of its thread in user mode, µs.
+    pub cpu_user_us: u64,
+    /// CPU time of its thread in the kernel, µs.
+    pub cpu_system_us: u64,
+    /// Length of its measured interval, µs.
+    pub wall_us: u64,
+    /// Transactions finished.
+    pub transactions: u64,
+    /// From a socket becoming ready to its being served.
+    pub loop_delay: Latencies,
+}
+
+/// One worker in a record.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct WorkerRecord {
+    /// Clients that it drove.
+    pub clients: u32,
+    /// CPU time in user mode, µs.
+    pub cpu_user_us: u64,
+    /// CPU time in the kernel, µs.
+    pub cpu_system_us: u64,
+    /// Length of its measured interval, µs.
+    pub wall_us: u64,
+    /// CPU time as a share of `wall_us`, 0..=1.
+    pub cpu_share: f64,
+    /// Transactions finished.
+    pub transactions: u64,
+    /// Median of the loop delay, µs.
+    pub loop_delay_p50_us: u64,
+    /// 99th percentile of the loop delay, µs.
+    pub loop_delay_p99_us: u64,
+    /// Largest loop delay, µs.
+    pub loop_delay_max_us: u64,
+}
+
+/// Why the driver was, or was not, the bottleneck.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Saturation {
+    /// Whether a rule was broken.
+    pub saturated: bool,
+    /// One sentence with the figures.
+    pub reason: String,
+}
+
+/// The driver in a record.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct DriverRecord {
+    /// CPU time of all workers per finished transaction, µs; 0 without any.
+    pub cpu_us_per_transaction: f64,
+    /// The largest CPU share of a worker, 0..=1.
+    pub cpu_share_max: f64,
+    /// Loop delay over all workers.
+    pub loop_delay: LatencyRecord,
+    /// Largest resident memory of the process, bytes.
+    pub rss_max_bytes: u64,
+    /// The judgement.
+    pub saturation: Saturation,
+    /// Each worker.
+    pub workers: Vec<WorkerRecord>,
+}
+
+impl WorkerHealth {
+    /// CPU time in user mode and in the kernel, µs.
+    #[must_use]
+    pub fn cpu_us(&self) -> u64 {
+        self.cpu_user_us + self.cpu_system_us
+    }
+
+    /// CPU time as a share of the wall clock; 0 for an empty interval.
+    #[must_use]
+    pub fn cpu_share(&self) -> f64 {
+        if self.wall_us == 0 { 0.0 } else { self.cpu_us() as f64 / self.wall_us as f64 }
+    }
+
+    fn to_record(&self) -> WorkerRecord {
+        WorkerRecord {
+            clients: self.clients,
+            cpu_user_us: self.cpu_user_us,
+            cpu_system_us: self.cpu_system_us,
+            wall_us: self.wall_us,
+            cpu_share: self.cpu_share(),
+            transactions: self.transactions,
+            loop_delay_p50_us: self.loop_delay.quantile_us(0.5),
+            loop_delay_p99_us: self.loop_delay.quantile_us(0.99),
+            loop_delay_max_us: self.loop_delay.max_us(),
+        }
+    }
+}
+
+impl DriverRecord {
+    /// Adds up the workers and judges them against the median latency (µs) of
+    /// the transactions that they ran.
+    #[must_use]
+    pub fn new(workers: &[WorkerHealth], rss_max_bytes: u64, latency_us_p50: u64) -> Self {
+        let mut loop_delay = Latencies::new();
+        for worker in workers {
+            loop_delay.merge(&worker.loop_delay);
+        }
+        let transactions: u64 = workers.iter().map(|worker| worker.transactions).sum();
+        let cpu_us: u64 = workers.iter().map(WorkerHealth::cpu_us).sum();
+        Self {
+            cpu_us_per_transaction: if transactions == 0 {
+                0.0
+            } else {
+                cpu_us as f64 / transactions as f64
+            },
+            cpu_share_max: workers.iter().map(WorkerHealth::cpu_share).fold(0.0, f64::max),
+            loop_delay: loop_delay.to_record(),
+            rss_max_bytes,
+            saturation: judge_saturation(workers, latency_us_p50),
+            workers: workers.iter().map(WorkerHealth::to_record).collect(),
+        }
+    }
+}
+
+/// Says whether the driver was the bottleneck. It was, when
+/// 1. a worker's CPU time exceeded [`CPU_SHARE_MAX`] of its wall clock, or
+/// 2. the 99th percentile of a worker's loop delay exceeded both
+///    [`LOOP_DELAY_SHARE_MAX`] of the median latency and
+///    [`LOOP_DELAY_US_IGNORED`].
+#[must_use]
+pub fn judge_saturation(workers: &[WorkerHealth], latency_us_p50: u64) -> Saturation {
+    let busiest = workers.iter().map(WorkerHealth::cpu_share).fold(0.0, f64::max);
+    let delay_us = workers.iter().map(|w| w.loop_delay.quantile_us(0.99)).max().unwrap_or(0);
+    let delay_share =
+        if latency_us_p50 == 0 { 0.0 } else { delay_us as f64 / latency_us_p50 as f64 };
+    let percent = busiest * 100.0;
+    if busiest > CPU_SHARE_MAX {
+        return Saturation {
+            saturated: true,
+            reason: format!(
+                "a worker was busy {percent:.0} % of the time, more than {:.0} %",
+                CPU_SHARE_MAX * 100.0
+            ),
+        };
+    }
+    if delay_us > LOOP_DELAY_US_IGNORED && delay_share > LOOP_DELAY_SHARE_MAX {
+        return Saturation {
+            saturated: true,
+            reason: format!(
+                "ready sockets waited up to {delay_us} us (p99) to be served, {:.0} % of the \
+                 median latency of {latency_us_p50} us",
+                delay_share * 100.0
+            ),
+        };
+    }
+    Saturation {
+        saturated: false,
+        reason: format!(
+            "the busiest worker used {percent:.0} % of its time, and ready sockets waited at \
+             most {delay_us} us (p99)"
+        ),
+    }
+}

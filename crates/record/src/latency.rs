@@ -1,0 +1,350 @@
+//! Latencies: an HDR histogram plus the exact sums that pgbench reports from.
+//!
+//! The histogram answers quantiles (3 significant digits, 1 µs to 1 h, its size
+//! fixed at creation); count, sum, sum of squares, minimum and maximum are kept
+//! exactly beside it. All sums are integers, so merging is exact and the order
+//! of merging does not matter.
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use hdrhistogram::Histogram;
+use hdrhistogram::serialization::{Deserializer, Serializer, V2Serializer};
+use serde::{Deserialize, Serialize};
+
+/// The largest latency that the histogram holds, in µs: one hour. Longer ones
+/// are counted apart. A larger range costs memory for what no run should see.
+pub const LATENCY_US_MAX: u64 = 3_600_000_000;
+
+/// Significant decimal digits of the histogram: a quantile is off by at most
+/// 0.1 %.
+pub const SIGNIFICANT_DIGITS: u8 = 3;
+
+/// Bytes before the counts in the V2 format: cookie, length of the counts,
+/// normalising offset, digits, lowest, highest, ratio.
+const V2_HEADER_BYTES: usize = 40;
+
+/// A distribution of durations in µs. About 190 KB; recording never allocates.
+#[derive(Clone, Debug)]
+pub struct Latencies {
+    histogram: Histogram<u64>,
+    /// Longer than [`LATENCY_US_MAX`]: in the sums, not in the histogram.
+    over_range: u64,
+    sum_us: u128,
+    sum_squares_us2: u128,
+    us_min: u64,
+    us_max: u64,
+}
+
+/// Why a stored distribution could not be read.
+#[derive(Debug, thiserror::Error)]
+pub enum LatencyError {
+    /// Not base64.
+    #[error("the histogram is not base64: {0}")]
+    Base64(#[from] base64::DecodeError),
+    /// Not a V2 histogram.
+    #[error("the histogram is not in HDR V2 format: {0}")]
+    Format(String),
+    /// A V2 histogram with another range or precision.
+    #[error(
+        "the histogram holds {low}..{high} µs with {digits} digits, not 1..{LATENCY_US_MAX} with {SIGNIFICANT_DIGITS}"
+    )]
+    Range {
+        /// Lowest value it tells from zero.
+        low: u64,
+        /// Highest value it holds.
+        high: u64,
+        /// Its significant digits.
+        digits: u8,
+    },
+    /// Plain figures that do not belong to the histogram beside them.
+    #[error("{field} of the stored latencies is {stored}, but the histogram says {found}")]
+    Inconsistent {
+        /// The field.
+        field: &'static str,
+        /// What is written there.
+        stored: String,
+        /// What the histogram holds.
+        found: String,
+    },
+}
+
+/// A distribution as it stands in a record: plain figures for people and jq,
+/// and the histogram itself for programs.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct LatencyRecord {
+    /// How many were recorded, those over the range included.
+    pub count: u64,
+    /// How many were longer than one hour; they are not in the histogram.
+    pub over_range: u64,
+    /// Sum in µs, a decimal number as text (it may exceed 64 bits).
+    pub sum_us: String,
+    /// Sum of squares in µs², a decimal number as text.
+    pub sum_squares_us2: String,
+    /// Arithmetic mean, µs; 0 when empty.
+    pub mean_us: f64,
+    /// sqrt(mean of squares − square of mean), as pgbench, µs.
+    pub stddev_us: f64,
+    /// Exact minimum, µs; 0 when empty.
+    pub min_us: u64,
+    /// Quantile 0.5, µs.
+    pub p50_us: u64,
+    /// Quantile 0.9, µs.
+    pub p90_us: u64,
+    /// Quantile 0.95, µs.
+    pub p95_us: u64,
+    /// Quantile 0.99, µs.
+    pub p99_us: u64,
+    /// Quantile 0.999, µs.
+    pub p999_us: u64,
+    /// Exact maximum, µs; 0 when empty.
+    pub max_us: u64,
+    /// The histogram: HDR V2, base64.
+    pub hdr_v2: String,
+}
+
+impl Default for Latencies {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl PartialEq for Latencies {
+    fn eq(&self, other: &Self) -> bool {
+        self.over_range == other.over_range
+            && self.sum_us == other.sum_us
+            && self.sum_squares_us2 == other.sum_squares_us2
+            && self.us_min == other.us_min
+            && self.us_max == other.us_max
+            && self.histogram == other.histogram
+    }
+}
+
+impl Latencies {
+    /// An empty distribution. Allocates once, here.
+    #[must_use]
+    pub fn new() -> Self {
+        Self {
+            histogram: empty_histogram(),
+            over_range: 0,
+            sum_us: 0,
+            sum_squares_us2: 0,
+            us_min: u64::MAX,
+            us_max: 0,
+        }
+    }
+
+    /// Records one duration in µs. Zero is legal. Never allocates or fails.
+    #[inline]
+    pub fn record(&mut self, us: u64) {
+        if self.histogram.record(us).is_err() {
+            self.over_range += 1;
+        }
+        let wide = u128::from(us);
+        self.sum_us += wide;
+        // Integers, where pgbench adds doubles: merging stays exact, and the
+        // deviation agrees with pgbench's to the last digit that it prints.
+        self.sum_squares_us2 = self.sum_squares_us2.saturating_add(wide * wide);
+        self.us_min = self.us_min.min(us);
+        self.us_max = self.us_max.max(us);
+    }
+
+    /// Adds all of `other`. Exact: the result is as if everything had been
+    /// recorded here.
+    pub fn merge(&mut self, other: &Self) {
+        // Both have the same fixed range, so this is the path of equal bounds,
+        // which cannot fail.
+        let added = self.histogram.add(&other.histogram);
+        debug_assert!(added.is_ok(), "histograms of one range add up");
+        self.over_range += other.over_range;
+        self.sum_us += other.sum_us;
+        self.sum_squares_us2 = self.sum_squares_us2.saturating_add(other.sum_squares_us2);
+        self.us_min = self.us_min.min(other.us_min);
+        self.us_max = self.us_max.max(other.us_max);
+    }
+
+    /// Forgets everything, keeps the memory.
+    pub fn clear(&mut self) {
+        self.histogram.reset();
+        self.over_range = 0;
+        self.sum_us = 0;
+        self.sum_squares_us2 = 0;
+        self.us_min = u64::MAX;
+        self.us_max = 0;
+    }
+
+    /// How many were recorded, those over the range included.
+    #[must_use]
+    pub fn count(&self) -> u64 {
+        self.histogram.len() + self.over_range
+    }
+
+    /// Whether nothing was recorded.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.count() == 0
+    }
+
+    /// How many were longer than [`LATENCY_US_MAX`].
+    #[must_use]
+    pub fn over_range(&self) -> u64 {
+        self.over_range
+    }
+
+    /// Exact sum in µs.
+    #[must_use]
+    pub fn sum_us(&self) -> u128 {
+        self.sum_us
+    }
+
+    /// Exact sum of squares in µs².
+    #[must_use]
+    pub fn sum_squares_us2(&self) -> u128 {
+        self.sum_squares_us2
+    }
+
+    /// Arithmetic mean in µs; 0 when empty.
+    #[must_use]
+    pub fn mean_us(&self) -> f64 {
+        mean(self.sum_us, self.count())
+    }
+
+    /// Standard deviation in µs as pgbench computes it:
+    /// sqrt(mean of squares − square of mean); 0 when empty.
+    #[must_use]
+    pub fn stddev_us(&self) -> f64 {
+        stddev(self.sum_us, self.sum_squares_us2, self.count())
+    }
+
+    /// Exact minimum in µs; 0 when empty.
+    #[must_use]
+    pub fn min_us(&self) -> u64 {
+        if self.is_empty() { 0 } else { self.us_min }
+    }
+
+    /// Exact maximum in µs, also of those over the range; 0 when empty.
+    #[must_use]
+    pub fn max_us(&self) -> u64 {
+        self.us_max
+    }
+
+    /// The smallest duration in µs that at least the share `quantile` (0..=1)
+    /// of all do not exceed, to 3 significant digits and never beyond the exact
+    /// minimum and maximum. Ranks that fall over the range give the maximum.
+    #[must_use]
+    pub fn quantile_us(&self, quantile: f64) -> u64 {
+        let count = self.count();
+        if count == 0 {
+            return 0;
+        }
+        let rank = ((quantile.clamp(0.0, 1.0) * count as f64).ceil() as u64).clamp(1, count);
+        let in_histogram = self.histogram.len();
+        if rank > in_histogram || rank == count {
+            return self.us_max;
+        }
+        // Half a rank back, so that rounding cannot push the rank one up.
+        let share = (rank as f64 - 0.5) / in_histogram as f64;
+        self.histogram.value_at_quantile(share).clamp(self.us_min, self.us_max)
+    }
+
+    /// The histogram (without those over the range) in HDR V2 format.
+    #[must_use]
+    pub fn to_v2(&self) -> Vec<u8> {
+        let mut bytes = Vec::new();
+        let written = V2Serializer::new().serialize(&self.histogram, &mut bytes);
+        debug_assert!(written.is_ok(), "writing to memory does not fail");
+        bytes
+    }
+
+    /// The form that goes into a record.
+    #[must_use]
+    pub fn to_record(&self) -> LatencyRecord {
+        LatencyRecord {
+            count: self.count(),
+            over_range: self.over_range,
+            sum_us: self.sum_us.to_string(),
+            sum_squares_us2: self.sum_squares_us2.to_string(),
+            mean_us: self.mean_us(),
+            stddev_us: self.stddev_us(),
+            min_us: self.min_us(),
+            p50_us: self.quantile_us(0.5),
+            p90_us: self.quantile_us(0.9),
+            p95_us: self.quantile_us(0.95),
+            p99_us: self.quantile_us(0.99),
+            p999_us: self.quantile_us(0.999),
+            max_us: self.max_us(),
+            hdr_v2: STANDARD.encode(self.to_v2()),
+        }
+    }
+
+    /// Reads a distribution back from a record.
+    ///
+    /// # Errors
+    /// When the histogram cannot be decoded, has another range or precision, or
+    /// when the plain figures do not belong to it.
+    pub fn from_record(record: &LatencyRecord) -> Result<Self, LatencyError> {
+        let histogram = decode_v2(&STANDARD.decode(&record.hdr_v2)?)?;
+        let held = histogram.len().saturating_add(record.over_range);
+        if held != record.count {
+            return Err(inconsistent("count", record.count, held));
+        }
+        let number = |field, text: &str| {
+            text.parse::<u128>().map_err(|_| inconsistent(field, text, "a whole number"))
+        };
+        Ok(Self {
+            over_range: record.over_range,
+            sum_us: number("sum_us", &record.sum_us)?,
+            sum_squares_us2: number("sum_squares_us2", &record.sum_squares_us2)?,
+            us_min: if held == 0 { u64::MAX } else { record.min_us },
+            us_max: record.max_us,
+            histogram,
+        })
+    }
+}
+
+/// Mean of whole numbers; 0 when there are none.
+pub(crate) fn mean(sum: u128, count: u64) -> f64 {
+    if count == 0 { 0.0 } else { sum as f64 / count as f64 }
+}
+
+/// pgbench's standard deviation; 0 when there are none, and never the root of
+/// a negative number that rounding made.
+pub(crate) fn stddev(sum: u128, sum_squares: u128, count: u64) -> f64 {
+    let mean_of_all = mean(sum, count);
+    (mean(sum_squares, count) - mean_of_all * mean_of_all).max(0.0).sqrt()
+}
+
+fn empty_histogram() -> Histogram<u64> {
+    // Not auto-resizing: a histogram that grows would allocate while measuring.
+    match Histogram::new_with_bounds(1, LATENCY_US_MAX, SIGNIFICANT_DIGITS) {
+        Ok(histogram) => histogram,
+        Err(error) => unreachable!("the range is a valid constant: {error}"),
+    }
+}
+
+fn decode_v2(bytes: &[u8]) -> Result<Histogram<u64>, LatencyError> {
+    // The decoder allocates what the header asks for, so the header is held
+    // against the bytes that are really there first.
+    let header = bytes.get(..V2_HEADER_BYTES).ok_or_else(|| {
+        LatencyError::Format(format!("{} bytes are fewer than its header", bytes.len()))
+    })?;
+    let payload = u32::from_be_bytes([header[4], header[5], header[6], header[7]]) as usize;
+    if payload != bytes.len() - V2_HEADER_BYTES {
+        return Err(LatencyError::Format(format!(
+            "it announces {payload} bytes of counts and has {}",
+            bytes.len() - V2_HEADER_BYTES
+        )));
+    }
+    let histogram: Histogram<u64> = Deserializer::new()
+        .deserialize(&mut &*bytes)
+        .map_err(|error| LatencyError::Format(error.to_string()))?;
+    let (low, high, digits) = (histogram.low(), histogram.high(), histogram.sigfig());
+    if (low, high, digits) != (1, LATENCY_US_MAX, SIGNIFICANT_DIGITS) {
+        return Err(LatencyError::Range { low, high, digits });
+    }
+    Ok(histogram)
+}
+
+fn inconsistent(field: &'static str, stored: impl ToString, found: impl ToString) -> LatencyError {
+    LatencyError::Inconsistent { field, stored: stored.to_string(), found: found.to_string() }
+}

@@ -1,0 +1,325 @@
+//! The counters that a worker keeps while it measures, and their exact sum.
+//!
+//! A worker owns one [`Tally`]; nothing in it is shared. Recording a committed
+//! transaction touches integers and two histograms and never allocates; only a
+//! failure may (its SQLSTATE is counted in a map). Every counter is an integer,
+//! so merging is exact, associative and commutative: the tallies of n workers,
+//! or of n drivers, are the tally of one.
+
+use std::collections::BTreeMap;
+
+use crate::latency::Latencies;
+use crate::sqlstate::{FailureClass, SqlState};
+
+/// The times of one transaction, in µs.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct TransactionTimes {
+    /// From the scheduled time (under a rate; otherwise the actual start) to
+    /// the end, all tries included.
+    pub response_us: u64,
+    /// From the actual start to the end, all tries included.
+    pub service_us: u64,
+    /// From the scheduled time to the actual start; 0 without a rate.
+    pub lag_us: u64,
+}
+
+/// Everything one worker counted over one interval.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Tally {
+    /// By index of the script (transaction type).
+    pub scripts: Vec<ScriptTally>,
+    /// By index of the statement, over all scripts. What each index means is
+    /// in the list of [`crate::StatementInfo`] that the run was made with.
+    pub statements: Vec<StatementTally>,
+    /// Connections made.
+    pub connections: ConnectTally,
+}
+
+/// Counters of one transaction type.
+///
+/// Each transaction ends in exactly one of committed, failed, unknown and
+/// skipped.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct ScriptTally {
+    /// Transactions committed.
+    pub committed: u64,
+    /// Of the committed: those in which a statement that should write rows
+    /// wrote fewer than it should. They did not do their work, and goodput
+    /// leaves them out.
+    pub committed_without_effect: u64,
+    /// Of the committed: those above the latency limit.
+    pub late: u64,
+    /// Failed with 40001 after the last try.
+    pub failed_serialization: u64,
+    /// Failed with 40P01 after the last try.
+    pub failed_deadlock: u64,
+    /// Failed otherwise.
+    pub failed_other: u64,
+    /// All failed ones by SQLSTATE.
+    pub failed_by_sqlstate: BTreeMap<SqlState, u64>,
+    /// The connection was lost while a commit was on its way.
+    pub unknown: u64,
+    /// Not started, because the schedule was behind by more than the limit.
+    pub skipped: u64,
+    /// Transactions that took more than one try, failed ones included.
+    pub retried: u64,
+    /// Tries beyond the first, over all transactions.
+    pub retries: u64,
+    /// Why tries were repeated.
+    pub retries_by_sqlstate: BTreeMap<SqlState, u64>,
+    /// Time spent in tries that did not commit, µs.
+    pub lost_us_sum: u64,
+    /// Response times of committed transactions.
+    pub response: Latencies,
+    /// Service times of committed transactions.
+    pub service: Latencies,
+    /// Sum of the schedule lags of committed transactions, µs.
+    pub lag_us_sum: u64,
+    /// Largest schedule lag of a committed transaction, µs.
+    pub lag_us_max: u64,
+}
+
+/// Counters of one statement.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct StatementTally {
+    /// Executions that succeeded.
+    pub executions: u64,
+    /// Sum of the rows in the command tags.
+    pub rows: u64,
+    /// Executions whose command tag said fewer rows than expected (none, where
+    /// nothing else is declared).
+    pub short: u64,
+    /// Executions whose command tag said no row.
+    pub no_row: u64,
+    /// Executions that ended the transaction as failed.
+    pub failures: u64,
+    /// Executions after whose failure the transaction was tried again.
+    pub retries: u64,
+    /// Sum of the times of successful executions, µs.
+    pub time_us_sum: u64,
+    /// Times of successful executions, where they were asked for.
+    pub latency: Option<Latencies>,
+}
+
+/// Counters of connections.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct ConnectTally {
+    /// Time from the start of connecting to the first ReadyForQuery, of every
+    /// connection that was made. Its count is the number of connections.
+    pub setup: Latencies,
+    /// Attempts that failed.
+    pub failed: u64,
+    /// Time spent closing connections, µs. pgbench's `-C` counts it.
+    pub close_us_sum: u64,
+}
+
+impl Tally {
+    /// A tally with a slot for each script and statement. Allocates everything
+    /// that recording needs. `statement_histograms` costs 190 KB per statement.
+    #[must_use]
+    pub fn new(scripts: usize, statements: usize, statement_histograms: bool) -> Self {
+        let statement = StatementTally {
+            latency: statement_histograms.then(Latencies::new),
+            ..StatementTally::default()
+        };
+        Self {
+            scripts: vec![ScriptTally::default(); scripts],
+            statements: vec![statement; statements],
+            connections: ConnectTally::default(),
+        }
+    }
+
+    /// Adds all of `other`. A tally with fewer slots grows to the longer one.
+    pub fn merge(&mut self, other: &Self) {
+        merge_slots(&mut self.scripts, &other.scripts, ScriptTally::merge);
+        merge_slots(&mut self.statements, &other.statements, StatementTally::merge);
+        self.connections.merge(&other.connections);
+    }
+
+    /// All transaction types as one.
+    #[must_use]
+    pub fn total(&self) -> ScriptTally {
+        let mut total = ScriptTally::default();
+        for script in &self.scripts {
+            total.merge(script);
+        }
+        total
+    }
+
+    /// Sets everything back to zero and keeps the memory: the end of the
+    /// warm-up, without an allocation.
+    pub fn clear(&mut self) {
+        self.scripts.iter_mut().for_each(ScriptTally::clear);
+        self.statements.iter_mut().for_each(StatementTally::clear);
+        self.connections.clear();
+    }
+}
+
+impl ScriptTally {
+    /// Counts a committed transaction that took `tries` tries. `late`: above
+    /// the latency limit. `effect`: every write touched the rows it should.
+    #[inline]
+    pub fn commit(&mut self, times: TransactionTimes, tries: u32, late: bool, effect: bool) {
+        self.committed += 1;
+        self.committed_without_effect += u64::from(!effect);
+        self.late += u64::from(late);
+        self.count_tries(tries);
+        self.response.record(times.response_us);
+        self.service.record(times.service_us);
+        self.lag_us_sum += times.lag_us;
+        self.lag_us_max = self.lag_us_max.max(times.lag_us);
+    }
+
+    /// Counts a transaction that failed with `sqlstate` after `tries` tries.
+    pub fn fail(&mut self, sqlstate: SqlState, tries: u32) {
+        match sqlstate.failure_class() {
+            FailureClass::Serialization => self.failed_serialization += 1,
+            FailureClass::Deadlock => self.failed_deadlock += 1,
+            FailureClass::Other => self.failed_other += 1,
+        }
+        *self.failed_by_sqlstate.entry(sqlstate).or_default() += 1;
+        self.count_tries(tries);
+    }
+
+    /// Counts a transaction whose commit may or may not have happened.
+    pub fn unknown(&mut self, tries: u32) {
+        self.unknown += 1;
+        self.count_tries(tries);
+    }
+
+    /// Counts a transaction that the schedule gave up before its start.
+    #[inline]
+    pub fn skip(&mut self) {
+        self.skipped += 1;
+    }
+
+    /// Notes why a try is repeated and the time, µs, that it had taken. The
+    /// try itself is counted when the transaction ends.
+    pub fn retry(&mut self, sqlstate: SqlState, lost_us: u64) {
+        *self.retries_by_sqlstate.entry(sqlstate).or_default() += 1;
+        self.lost_us_sum += lost_us;
+    }
+
+    /// All failed transactions.
+    #[must_use]
+    pub fn failed(&self) -> u64 {
+        self.failed_serialization + self.failed_deadlock + self.failed_other
+    }
+
+    /// All transactions, whatever their end.
+    #[must_use]
+    pub fn finished(&self) -> u64 {
+        self.committed + self.failed() + self.unknown + self.skipped
+    }
+
+    /// Adds all of `other`.
+    pub fn merge(&mut self, other: &Self) {
+        self.committed += other.committed;
+        self.committed_without_effect += other.committed_without_effect;
+        self.late += other.late;
+        self.failed_serialization += other.failed_serialization;
+        self.failed_deadlock += other.failed_deadlock;
+        self.failed_other += other.failed_other;
+        merge_counts(&mut self.failed_by_sqlstate, &other.failed_by_sqlstate);
+        self.unknown += other.unknown;
+        self.skipped += other.skipped;
+        self.retried += other.retried;
+        self.retries += other.retries;
+        merge_counts(&mut self.retries_by_sqlstate, &other.retries_by_sqlstate);
+        self.lost_us_sum += other.lost_us_sum;
+        self.response.merge(&other.response);
+        self.service.merge(&other.service);
+        self.lag_us_sum += other.lag_us_sum;
+        self.lag_us_max = self.lag_us_max.max(other.lag_us_max);
+    }
+
+    /// Sets everything back to zero and keeps the histograms' memory.
+    pub fn clear(&mut self) {
+        let (mut response, mut service) =
+            (std::mem::take(&mut self.response), std::mem::take(&mut self.service));
+        response.clear();
+        service.clear();
+        *self = Self { response, service, ..Self::default() };
+    }
+
+    #[inline]
+    fn count_tries(&mut self, tries: u32) {
+        if tries > 1 {
+            self.retried += 1;
+            self.retries += u64::from(tries - 1);
+        }
+    }
+}
+
+impl StatementTally {
+    /// Counts a successful execution that took `us` and touched `rows` rows,
+    /// where at least `rows_expected` were to be touched.
+    #[inline]
+    pub fn execute(&mut self, us: u64, rows: u64, rows_expected: u64) {
+        self.executions += 1;
+        self.rows += rows;
+        self.short += u64::from(rows < rows_expected);
+        self.no_row += u64::from(rows == 0);
+        self.time_us_sum += us;
+        if let Some(latency) = &mut self.latency {
+            latency.record(us);
+        }
+    }
+
+    /// Adds all of `other`.
+    pub fn merge(&mut self, other: &Self) {
+        self.executions += other.executions;
+        self.rows += other.rows;
+        self.short += other.short;
+        self.no_row += other.no_row;
+        self.failures += other.failures;
+        self.retries += other.retries;
+        self.time_us_sum += other.time_us_sum;
+        match (&mut self.latency, &other.latency) {
+            (Some(mine), Some(theirs)) => mine.merge(theirs),
+            (None, Some(theirs)) => self.latency = Some(theirs.clone()),
+            (_, None) => {}
+        }
+    }
+
+    /// Sets everything back to zero and keeps the histogram's memory.
+    pub fn clear(&mut self) {
+        let mut latency = self.latency.take();
+        if let Some(latency) = &mut latency {
+            latency.clear();
+        }
+        *self = Self { latency, ..Self::default() };
+    }
+}
+
+impl ConnectTally {
+    /// Adds all of `other`.
+    pub fn merge(&mut self, other: &Self) {
+        self.setup.merge(&other.setup);
+        self.failed += other.failed;
+        self.close_us_sum += other.close_us_sum;
+    }
+
+    /// Sets everything back to zero and keeps the histogram's memory.
+    pub fn clear(&mut self) {
+        self.setup.clear();
+        self.failed = 0;
+        self.close_us_sum = 0;
+    }
+}
+
+/// Adds counts key by key.
+pub(crate) fn merge_counts<K: Ord + Copy>(into: &mut BTreeMap<K, u64>, from: &BTreeMap<K, u64>) {
+    for (key, count) in from {
+        *into.entry(*key).or_default() += count;
+    }
+}
+
+fn merge_slots<T: Clone + Default>(into: &mut Vec<T>, from: &[T], merge: fn(&mut T, &T)) {
+    if into.len() < from.len() {
+        into.resize_with(from.len(), T::default);
+    }
+    for (mine, theirs) in into.iter_mut().zip(from) {
+        merge(mine, theirs);
+    }
+}
