@@ -1,1 +1,21 @@
-//! placeholder
+//! Workloads: schema, data, a weighted mix of transactions, and the audits
+//! that belong to them.
+//!
+//! A [`Workload`] is a value that answers questions: which statements make the
+//! tables, which bytes fill them, what is run, and what must be true of the
+//! tables afterwards. It opens no connection and starts no thread; the loader
+//! and the engine do that. [`registry`] lists what there is.
+
+pub mod audit;
+pub mod figures;
+pub mod registry;
+pub mod rows;
+pub mod session;
+pub mod tpcb;
+pub mod workload;
+
+pub use audit::{AccessError, ProbeError};
+pub use figures::{Commits, Figures, Finding, Verdict};
+pub use registry::{Choice, Entry, MakeError, make, workloads};
+pub use session::{Session, SqlError};
+pub use workload::{Body, Found, KeySum, Reset, Table, TableStatement, Transaction, Workload};

@@ -1,0 +1,174 @@
+//! Audits at work: reads a workload's figures and hands them to its rules.
+//!
+//! The rules are the workload's ([`Workload::judge_run`]); the arithmetic is
+//! in [`crate::figures`]. Here is only the reading: one statement and so one
+//! snapshot, figures exact, nothing rounded.
+
+use pgdyno_target::dialect::Dialect;
+
+use crate::figures::{Commits, Figures, Finding};
+use crate::session::{Session, SqlError};
+use crate::workload::Workload;
+
+/// The tables could not be read or written.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum AccessError {
+    /// A statement failed.
+    #[error("{what}: {source}\nThe statement was: {sql}")]
+    Statement {
+        /// What was being done, for people.
+        what: &'static str,
+        /// The statement.
+        sql: String,
+        /// The server's words.
+        source: SqlError,
+    },
+    /// The server answered, but not with what the statement asks for.
+    #[error("{what}: the server's answer makes no sense: {answer}\nThe statement was: {sql}")]
+    Answer {
+        /// What was being done, for people.
+        what: &'static str,
+        /// The statement.
+        sql: String,
+        /// What it gave.
+        answer: String,
+    },
+}
+
+/// The tables are not what a run needs.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum ProbeError {
+    /// They are not there.
+    #[error(
+        "the tables of workload \"{workload}\" are not there: {words}\n\
+         Make them with: {command}"
+    )]
+    Missing {
+        /// The workload.
+        workload: &'static str,
+        /// The server's words.
+        words: String,
+        /// The command that makes them.
+        command: String,
+    },
+    /// They are there, but hold no data or only a part of it.
+    #[error(
+        "the tables of workload \"{workload}\" are not complete: {found}\n\
+         Load them anew with: {command}"
+    )]
+    Incomplete {
+        /// The workload.
+        workload: &'static str,
+        /// What was found.
+        found: String,
+        /// The command that loads them.
+        command: String,
+    },
+    /// The server could not be asked.
+    #[error(transparent)]
+    Access(#[from] AccessError),
+}
+
+/// Reads the figures of a workload: before a run its base, after the drain
+/// what has become of it.
+///
+/// # Errors
+/// The tables could not be read.
+pub fn read(
+    session: &mut dyn Session,
+    workload: &dyn Workload,
+    dialect: &dyn Dialect,
+) -> Result<Figures, AccessError> {
+    read_figures(session, "reading the audit's figures", &workload.audit_query(dialect))
+}
+
+/// Reads the figures anew and judges the run since `base` was read.
+///
+/// To be called when all clients have ended: on a sharded target a sum that is
+/// read under load can be torn.
+///
+/// # Errors
+/// The tables could not be read.
+pub fn after_run(
+    session: &mut dyn Session,
+    workload: &dyn Workload,
+    dialect: &dyn Dialect,
+    base: &Figures,
+    commits: &[Commits],
+) -> Result<Vec<Finding>, AccessError> {
+    let now = read(session, workload, dialect)?;
+    Ok(workload.judge_run(base, &now, commits))
+}
+
+/// Runs a query of one row and takes each column as a figure of its name.
+///
+/// # Errors
+/// The query failed, or its answer is not one row of whole numbers.
+pub fn read_figures(
+    session: &mut dyn Session,
+    what: &'static str,
+    sql: &str,
+) -> Result<Figures, AccessError> {
+    let (columns, rows) = session.query(sql).map_err(|source| AccessError::Statement {
+        what,
+        sql: sql.to_owned(),
+        source,
+    })?;
+    let nonsense = |answer: String| AccessError::Answer { what, sql: sql.to_owned(), answer };
+    let [row] = rows.as_slice() else {
+        return Err(nonsense(format!("{} rows", rows.len())));
+    };
+    let mut figures = Vec::with_capacity(columns.len());
+    for (column, value) in columns.into_iter().zip(row) {
+        let number = value.as_deref().and_then(|text| text.parse::<i128>().ok());
+        let Some(number) = number else {
+            let shown = value.as_deref().unwrap_or("null");
+            return Err(nonsense(format!("{column} is {shown}, not a whole number")));
+        };
+        figures.push((column, number));
+    }
+    Ok(Figures::new(figures))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::session::Row;
+
+    struct Answer(Vec<String>, Vec<Row>);
+
+    impl Session for Answer {
+        fn query(&mut self, _: &str) -> Result<(Vec<String>, Vec<Row>), SqlError> {
+            Ok((self.0.clone(), self.1.clone()))
+        }
+
+        fn execute(&mut self, _: &str) -> Result<u64, SqlError> {
+            Ok(0)
+        }
+    }
+
+    fn ask(columns: &[&str], rows: &[&[Option<&str>]]) -> Result<Figures, AccessError> {
+        let columns = columns.iter().map(|&name| name.to_owned()).collect();
+        let rows = rows.iter().map(|row| row.iter().map(|v| v.map(str::to_owned)).collect());
+        read_figures(&mut Answer(columns, rows.collect()), "testing", "select")
+    }
+
+    /// Figures larger than 64 bits are read exactly.
+    #[test]
+    fn figures_are_exact() {
+        let figures = ask(&["big", "n"], &[&[Some("-170141183460469231731"), Some("3")]]).unwrap();
+        assert_eq!(figures.get("big"), -170_141_183_460_469_231_731);
+        assert_eq!(figures.iter().collect::<Vec<_>>()[1], ("n", 3));
+    }
+
+    /// An answer of the wrong shape is an error that shows it, not a zero.
+    #[test]
+    fn nonsense_is_told() {
+        let no_row = ask(&["n"], &[]).unwrap_err().to_string();
+        assert!(no_row.contains("0 rows"), "{no_row}");
+        for (value, shown) in [(None, "n is null"), (Some("1.5"), "n is 1.5")] {
+            let error = ask(&["n"], &[&[value]]).unwrap_err().to_string();
+            assert!(error.contains(shown), "{error}");
+        }
+    }
+}

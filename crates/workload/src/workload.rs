@@ -1,0 +1,171 @@
+//! What a workload is: the questions that the loader, the engine and the
+//! audits ask.
+//!
+//! Everything is asked with a dialect at hand, so that one workload is right
+//! for every target; nothing here knows which target that is.
+
+use std::fmt;
+use std::ops::Range;
+
+use pgdyno_target::dialect::Dialect;
+
+use crate::audit::{AccessError, ProbeError};
+use crate::figures::{Commits, Figures, Finding};
+use crate::session::Session;
+
+/// A table of a workload and the data it starts with.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Table {
+    /// Its name, as SQL takes it.
+    pub name: &'static str,
+    /// The columns that [`Workload::write_rows`] fills, in order.
+    pub columns: &'static [&'static str],
+    /// Rows after loading. 0 for a table that starts empty.
+    pub rows: u64,
+    /// Upper bound of the COPY text of one row in bytes; chunks are sized by it.
+    pub row_bytes_max: u32,
+    /// A sum over the keys that shows a lost or doubled row which a count
+    /// does not; `None` where the table starts empty or the sum is not known.
+    pub key_sum: Option<KeySum>,
+}
+
+/// A sum that a freshly loaded table must have.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct KeySum {
+    /// The summed expression in SQL.
+    pub expression: &'static str,
+    /// The sum over all rows.
+    pub expected: i128,
+}
+
+impl KeySum {
+    /// The sum over a column that holds 1 to `rows`, each once.
+    #[must_use]
+    pub fn counting(expression: &'static str, rows: u64) -> Self {
+        let rows = i128::from(rows);
+        Self { expression, expected: rows * (rows + 1) / 2 }
+    }
+}
+
+/// A statement that concerns one table; statements of different tables may
+/// run at the same time.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TableStatement {
+    /// The table.
+    pub table: &'static str,
+    /// The statement.
+    pub sql: String,
+}
+
+/// One kind of transaction and its share of the mix.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Transaction {
+    /// A short name for reports.
+    pub name: &'static str,
+    /// What reports call it, in pgbench's words where it is pgbench's.
+    pub description: &'static str,
+    /// Share of the transactions: weight / sum of weights.
+    pub weight: u32,
+    /// What it does.
+    pub body: Body,
+}
+
+/// What a transaction does.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Body {
+    /// A script in pgbench's language.
+    Script(&'static str),
+}
+
+/// What a probe found in the database.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Found {
+    /// The scale of the tables that are there.
+    pub scale: u64,
+}
+
+/// How a reset ended.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Reset {
+    /// The tables are as freshly loaded.
+    Done {
+        /// Rows that were put back or removed, as far as the server says.
+        rows: u64,
+    },
+    /// Nothing was changed: loading anew is the only way, or the cheaper one.
+    Reload {
+        /// Why, for people.
+        reason: String,
+    },
+}
+
+/// A workload at a scale, with its parameters.
+pub trait Workload: fmt::Debug + Send + Sync {
+    /// The name it is looked up by.
+    fn name(&self) -> &'static str;
+
+    /// One line for people.
+    fn description(&self) -> &'static str;
+
+    /// The scale it was made with, at least 1.
+    fn scale(&self) -> u64;
+
+    /// All parameters with their values in effect, for the record.
+    fn params(&self) -> Vec<(&'static str, String)>;
+
+    /// The tables in the order in which they are loaded, empty ones too.
+    fn tables(&self) -> Vec<Table>;
+
+    /// Removes what [`Workload::create_statements`] makes, and does not mind
+    /// what is missing. To be run one by one, each in its own transaction.
+    fn drop_statements(&self, dialect: &dyn Dialect) -> Vec<String>;
+
+    /// Makes the empty tables. To be run in order.
+    fn create_statements(&self, dialect: &dyn Dialect) -> Vec<String>;
+
+    /// Keys and indexes that are best made after the data is in.
+    fn key_statements(&self, dialect: &dyn Dialect) -> Vec<TableStatement>;
+
+    /// What makes the tables fit for a run once data and keys are in:
+    /// statistics and the like. Outside of a transaction block.
+    fn settle_statements(&self, dialect: &dyn Dialect) -> Vec<TableStatement>;
+
+    /// Appends rows `rows` (counted from 0) of table number `table` (as in
+    /// [`Workload::tables`]) to `out`, as COPY text.
+    ///
+    /// Depends on the arguments alone: any split of a range gives the same
+    /// bytes as the whole. Rows beyond the table's are not made.
+    fn write_rows(&self, table: usize, rows: Range<u64>, seed: u64, out: &mut Vec<u8>);
+
+    /// What clients run, in a fixed order; at least one has a weight above 0.
+    fn transactions(&self) -> Vec<Transaction>;
+
+    /// One statement that reads all figures of the audits in one snapshot: one
+    /// row, whole numbers, each column named as the figure.
+    fn audit_query(&self, dialect: &dyn Dialect) -> String;
+
+    /// Judges tables at rest, without knowing what was run before: is this a
+    /// clean base for a run?
+    fn judge_base(&self, base: &Figures) -> Vec<Finding>;
+
+    /// Judges a run by the change of the figures over it. `commits` are in the
+    /// order of [`Workload::transactions`]; a missing one counts as none.
+    fn judge_run(&self, base: &Figures, now: &Figures, commits: &[Commits]) -> Vec<Finding>;
+
+    /// Looks whether the tables are there, and at which scale.
+    ///
+    /// # Errors
+    /// Tables are missing, empty or do not fit each other; the error names the
+    /// command that makes them on `target`, the word the person typed. Or the
+    /// server could not be asked.
+    fn probe(&self, session: &mut dyn Session, target: &str) -> Result<Found, ProbeError>;
+
+    /// Brings the tables back to the state after loading in place, where that
+    /// is cheaper than loading anew.
+    ///
+    /// # Errors
+    /// A statement failed; the tables may be half way.
+    fn reset(&self, session: &mut dyn Session, dialect: &dyn Dialect)
+    -> Result<Reset, AccessError>;
+}
