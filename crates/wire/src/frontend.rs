@@ -420,7 +420,7 @@ mod tests {
         assert_eq!(buf, [0, 0, 0, 8, 4, 210, 22, 47]);
         buf.clear();
         bind(&mut buf, b"", b"s", &[Some(b"42"), None]).unwrap();
-        assert_eq!(buf, b"B\0\0\0\x19\0s\0\0\0\0\x02\0\0\0\x0242\xff\xff\xff\xff\0\0");
+        assert_eq!(buf, b"B\0\0\0\x17\0s\0\0\0\0\x02\0\0\0\x0242\xff\xff\xff\xff\0\0");
         buf.clear();
         execute(&mut buf, b"", 0).unwrap();
         sync(&mut buf);

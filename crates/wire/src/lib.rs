@@ -4,9 +4,11 @@
 //! a thin connection moves the bytes, blocking or not. Knows nothing of
 //! benchmarks.
 
+pub mod auth;
 pub mod backend;
 pub mod channel;
 pub mod connect;
+pub mod conninfo;
 pub mod error;
 pub mod frontend;
 pub mod options;

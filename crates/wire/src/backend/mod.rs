@@ -125,10 +125,7 @@ pub fn next_frame(buf: &[u8]) -> Result<Option<Frame<'_>>, ProtocolError> {
 /// # Errors
 /// [`ProtocolError::Length`].
 #[inline]
-pub fn next_frame_within(
-    buf: &[u8],
-    len_max: usize,
-) -> Result<Option<Frame<'_>>, ProtocolError> {
+pub fn next_frame_within(buf: &[u8], len_max: usize) -> Result<Option<Frame<'_>>, ProtocolError> {
     let Some((header, rest)) = buf.split_first_chunk::<HEADER_LEN>() else {
         return Ok(None);
     };
