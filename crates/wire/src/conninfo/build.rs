@@ -1,0 +1,454 @@
+//! From texts to checked [`Options`]: the last step.
+//!
+//! The checks run in libpq's order where that order can be seen: which of two
+//! faults is named first.
+
+use std::net::IpAddr;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use super::Resolved;
+use super::env::Env;
+use super::error::{ConnInfoError, ConnInfoErrorKind};
+use super::parameter::{PARAMETERS, Params, Support};
+use super::passfile::PassFile;
+use crate::options::{
+    ChannelBinding, Host, Keepalives, LoadBalanceHosts, Options, Ssl, SslMode, SslNegotiation,
+    SslRootCert, TargetSessionAttrs,
+};
+use crate::secret::Secret;
+
+/// The port where none is given.
+const PORT_DEFAULT: u16 = 5432;
+/// `require_auth` knows these (libpq 18).
+const AUTH_METHODS: [&str; 7] =
+    ["password", "md5", "gss", "sspi", "scram-sha-256", "oauth", "none"];
+/// libpq sends these settings at start-up where the variable is set.
+const ENV_SETTINGS: [(&str, &str); 3] =
+    [("PGDATESTYLE", "datestyle"), ("PGTZ", "timezone"), ("PGGEQO", "geqo")];
+
+/// The names of TLS versions that libpq takes, the oldest first.
+const TLS_VERSIONS: [&str; 4] = ["TLSv1", "TLSv1.1", "TLSv1.2", "TLSv1.3"];
+/// Position of TLS 1.2, the oldest that is spoken here, in [`TLS_VERSIONS`].
+const TLS12: usize = 2;
+/// Position of TLS 1.3.
+const TLS13: usize = 3;
+
+type Checked<T> = Result<T, ConnInfoError>;
+
+/// Builds the options out of parameters to which all defaults were added.
+pub(crate) fn options(params: &Params, env: &dyn Env) -> Checked<Resolved> {
+    let places = places(params, env)?;
+    let user = match params.filled("user") {
+        Some(user) => user.to_owned(),
+        None => env.os_user().map_err(|message| {
+            ConnInfoError::new(ConnInfoErrorKind::User, message)
+                .with_hint("name the user with user= or PGUSER")
+        })?,
+    };
+    let dbname = params.filled("dbname").unwrap_or(&user).to_owned();
+    let (passwords, warnings) = passwords(params, env, &places, &dbname, &user);
+    let channel_binding = params.choice(
+        "channel_binding",
+        &[
+            ("disable", ChannelBinding::Disable),
+            ("prefer", ChannelBinding::Prefer),
+            ("require", ChannelBinding::Require),
+        ],
+    )?;
+    let require_auth = require_auth(params)?;
+    let ssl = ssl(params)?;
+    refuse_unsupported(params)?;
+    let target_session_attrs = target_session_attrs(params)?;
+    let load_balance_hosts = params.choice(
+        "load_balance_hosts",
+        &[("disable", LoadBalanceHosts::Disable), ("random", LoadBalanceHosts::Random)],
+    )?;
+    let options = Options {
+        hosts: hosts(places, passwords)?,
+        user,
+        dbname,
+        server_options: params.owned("options"),
+        application_name: params
+            .owned("application_name")
+            .or_else(|| params.owned("fallback_application_name")),
+        client_encoding: client_encoding(params),
+        connect_timeout: params.positive("connect_timeout", Duration::from_secs)?,
+        tcp_user_timeout: params.positive("tcp_user_timeout", Duration::from_millis)?,
+        keepalives: keepalives(params)?,
+        ssl,
+        channel_binding,
+        require_auth,
+        require_peer: params.owned("requirepeer"),
+        target_session_attrs,
+        load_balance_hosts,
+        runtime_params: runtime_params(env),
+    };
+    Ok(Resolved { options, warnings })
+}
+
+impl Params {
+    fn owned(&self, keyword: &str) -> Option<String> {
+        self.filled(keyword).map(str::to_owned)
+    }
+
+    fn path(&self, keyword: &str) -> Option<PathBuf> {
+        self.filled(keyword).map(PathBuf::from)
+    }
+
+    /// One of a few words; an empty value is not one of them.
+    fn choice<T: Copy + Default>(&self, keyword: &str, choices: &[(&str, T)]) -> Checked<T> {
+        let Some(value) = self.get(keyword) else {
+            return Ok(T::default());
+        };
+        match choices.iter().find(|(word, _)| *word == value) {
+            Some((_, choice)) => Ok(*choice),
+            None => {
+                let words: Vec<&str> = choices.iter().map(|(word, _)| *word).collect();
+                Err(bad_value(keyword, value)
+                    .with_hint(format!("{keyword} is one of {}", words.join(", "))))
+            }
+        }
+    }
+
+    /// An integer, if the parameter is there.
+    fn integer(&self, keyword: &str) -> Checked<Option<i32>> {
+        self.get(keyword).map(|text| integer(keyword, text)).transpose()
+    }
+
+    /// A count of units; zero or less means that the system decides, or no limit.
+    fn positive<T>(&self, keyword: &str, unit: impl Fn(u64) -> T) -> Checked<Option<T>> {
+        let count = self.integer(keyword)?.and_then(|count| u64::try_from(count).ok());
+        Ok(count.filter(|count| *count > 0).map(unit))
+    }
+}
+
+fn error(kind: ConnInfoErrorKind, message: impl Into<String>) -> ConnInfoError {
+    ConnInfoError::new(kind, message)
+}
+
+fn bad_value(keyword: &str, value: &str) -> ConnInfoError {
+    error(ConnInfoErrorKind::BadValue, format!("invalid {keyword} value: \"{value}\""))
+}
+
+/// Blanks around the digits are allowed, anything else is not.
+fn integer(keyword: &str, text: &str) -> Checked<i32> {
+    text.trim_matches(super::keywords::is_blank).parse().map_err(|_| {
+        error(
+            ConnInfoErrorKind::BadValue,
+            format!("invalid integer value \"{text}\" for connection option \"{keyword}\""),
+        )
+    })
+}
+
+/// A place to try, as texts: the password file compares ports as they were written.
+struct Place {
+    name: String,
+    addr: String,
+    port: String,
+}
+
+/// Lines up `host`, `hostaddr` and `port`, which may all be lists.
+fn places(params: &Params, env: &dyn Env) -> Checked<Vec<Place>> {
+    let list = |keyword: &str| -> Vec<String> {
+        params
+            .filled(keyword)
+            .map(|text| text.split(',').map(str::to_owned).collect())
+            .unwrap_or_default()
+    };
+    let (names, addrs, ports) = (list("host"), list("hostaddr"), list("port"));
+    let conflict = |message: String| error(ConnInfoErrorKind::Conflict, message);
+    if !addrs.is_empty() && !names.is_empty() && names.len() != addrs.len() {
+        return Err(conflict(format!(
+            "could not match {} host names to {} hostaddr values",
+            names.len(),
+            addrs.len()
+        )));
+    }
+    let count = names.len().max(addrs.len()).max(1);
+    if ports.len() > 1 && ports.len() != count {
+        return Err(conflict(format!(
+            "could not match {} port numbers to {count} hosts",
+            ports.len()
+        )));
+    }
+    let nth = |texts: &[String], index: usize| texts.get(index).cloned().unwrap_or_default();
+    Ok((0..count)
+        .map(|index| {
+            let (mut name, addr) = (nth(&names, index), nth(&addrs, index));
+            if name.is_empty() && addr.is_empty() {
+                name = env.default_socket_dir();
+            }
+            let port = nth(&ports, if ports.len() == 1 { 0 } else { index });
+            Place { name, addr, port }
+        })
+        .collect())
+}
+
+/// The password for each place, and warnings about the password file.
+fn passwords(
+    params: &Params,
+    env: &dyn Env,
+    places: &[Place],
+    dbname: &str,
+    user: &str,
+) -> (Vec<Option<Secret>>, Vec<String>) {
+    if let Some(password) = params.filled("password") {
+        return (vec![Some(Secret::new(password)); places.len()], Vec::new());
+    }
+    let path = params.path("passfile").or_else(|| env.home().map(|home| home.join(".pgpass")));
+    let Some(path) = path else {
+        return (vec![None; places.len()], Vec::new());
+    };
+    let (file, warning) = PassFile::read(&path);
+    let socket_dir = env.default_socket_dir();
+    let passwords = places.iter().map(|place| {
+        let host = match place.name.as_str() {
+            "" => place.addr.as_str(),
+            // Sockets in the usual place are local, so the file calls them so.
+            name if name == socket_dir => "localhost",
+            name => name,
+        };
+        let port = if place.port.is_empty() { "5432" } else { place.port.as_str() };
+        file.find(host, port, dbname, user)
+    });
+    (passwords.collect(), warning.into_iter().collect())
+}
+
+fn hosts(places: Vec<Place>, passwords: Vec<Option<Secret>>) -> Checked<Vec<Host>> {
+    places
+        .into_iter()
+        .zip(passwords)
+        .map(|(place, password)| {
+            let addr = match place.addr.as_str() {
+                "" => None,
+                text => Some(address(text)?),
+            };
+            Ok(Host { name: place.name, addr, port: port(&place.port)?, password })
+        })
+        .collect()
+}
+
+fn address(text: &str) -> Checked<IpAddr> {
+    text.parse().map_err(|_| {
+        error(
+            ConnInfoErrorKind::BadValue,
+            format!("could not parse network address \"{text}\": Name or service not known"),
+        )
+        .with_hint("hostaddr takes a numeric address without a zone; names go into host")
+    })
+}
+
+fn port(text: &str) -> Checked<u16> {
+    if text.is_empty() {
+        return Ok(PORT_DEFAULT);
+    }
+    u16::try_from(integer("port", text)?).ok().filter(|port| *port > 0).ok_or_else(|| {
+        error(ConnInfoErrorKind::BadValue, format!("invalid port number: \"{text}\""))
+            .with_hint("a port is between 1 and 65535")
+    })
+}
+
+/// Checks the list; it is read again where it is applied.
+fn require_auth(params: &Params) -> Checked<Option<String>> {
+    let Some(list) = params.filled("require_auth") else {
+        return Ok(None);
+    };
+    let bad = |message: String| error(ConnInfoErrorKind::BadValue, message);
+    let is_negative = list.starts_with('!');
+    let mut seen: Vec<&str> = Vec::new();
+    for item in list.split(',') {
+        let (negated, method) = match item.strip_prefix('!') {
+            Some(method) => (true, method),
+            None => (false, item),
+        };
+        if negated && !is_negative {
+            return Err(bad(format!(
+                "negative require_auth method \"{item}\" cannot be mixed with non-negative methods"
+            )));
+        }
+        if !negated && is_negative {
+            return Err(bad(format!(
+                "require_auth method \"{item}\" cannot be mixed with negative methods"
+            )));
+        }
+        if !AUTH_METHODS.contains(&method) {
+            return Err(bad_value("require_auth", method)
+                .with_hint(format!("the methods are {}", AUTH_METHODS.join(", "))));
+        }
+        if seen.contains(&method) {
+            return Err(bad(format!("require_auth method \"{item}\" is specified more than once")));
+        }
+        seen.push(method);
+    }
+    Ok(Some(list.to_owned()))
+}
+
+fn ssl(params: &Params) -> Checked<Ssl> {
+    let mode = params.choice(
+        "sslmode",
+        &[
+            ("disable", SslMode::Disable),
+            ("allow", SslMode::Allow),
+            ("prefer", SslMode::Prefer),
+            ("require", SslMode::Require),
+            ("verify-ca", SslMode::VerifyCa),
+            ("verify-full", SslMode::VerifyFull),
+        ],
+    )?;
+    let negotiation = params.choice(
+        "sslnegotiation",
+        &[("postgres", SslNegotiation::Postgres), ("direct", SslNegotiation::Direct)],
+    )?;
+    let root_cert = match params.filled("sslrootcert") {
+        None => SslRootCert::Default,
+        Some("system") => SslRootCert::System,
+        Some(path) => SslRootCert::File(PathBuf::from(path)),
+    };
+    let weak = |rest: &str| {
+        let word = params.get("sslmode").unwrap_or("prefer");
+        error(
+            ConnInfoErrorKind::Conflict,
+            format!("weak sslmode \"{word}\" may not be used with {rest}"),
+        )
+    };
+    if negotiation == SslNegotiation::Direct && mode < SslMode::Require {
+        return Err(weak(
+            "sslnegotiation=direct (use \"require\", \"verify-ca\", or \"verify-full\")",
+        ));
+    }
+    if root_cert == SslRootCert::System && mode != SslMode::VerifyFull {
+        return Err(weak("sslrootcert=system (use \"verify-full\")"));
+    }
+    let (tls12_only, tls13_only) = tls_versions(params)?;
+    Ok(Ssl {
+        mode,
+        negotiation,
+        root_cert,
+        cert: params.path("sslcert"),
+        key: params.path("sslkey"),
+        key_password: params.filled("sslpassword").map(Secret::new),
+        crl: params.path("sslcrl"),
+        // libpq looks at the first character alone.
+        no_sni: !params.get("sslsni").unwrap_or("1").starts_with('1'),
+        tls13_only,
+        tls12_only,
+    })
+}
+
+/// Whether the bounds leave TLS 1.2 only, or 1.3 only.
+///
+/// Older versions as a lower bound are read as 1.2: they are not spoken here,
+/// and a bound is no demand.
+fn tls_versions(params: &Params) -> Checked<(bool, bool)> {
+    let version = |keyword: &str| match params.filled(keyword) {
+        None => Ok(None),
+        Some(text) => TLS_VERSIONS
+            .iter()
+            .position(|name| name.eq_ignore_ascii_case(text))
+            .map(Some)
+            .ok_or_else(|| {
+                error(
+                    ConnInfoErrorKind::BadValue,
+                    format!("invalid \"{keyword}\" value: \"{text}\""),
+                )
+                .with_hint(format!("the versions are {}", TLS_VERSIONS.join(", ")))
+            }),
+    };
+    let min = version("ssl_min_protocol_version")?;
+    let max = version("ssl_max_protocol_version")?;
+    if max.is_some_and(|max| max < min.unwrap_or(0)) {
+        return Err(error(ConnInfoErrorKind::Conflict, "invalid SSL protocol version range"));
+    }
+    match max.filter(|max| *max < TLS12) {
+        Some(max) => Err(error(
+            ConnInfoErrorKind::Unsupported,
+            format!(
+                "ssl_max_protocol_version value \"{}\" is not supported: TLSv1.2 is the oldest version spoken here",
+                TLS_VERSIONS[max]
+            ),
+        )),
+        None => Ok((max == Some(TLS12), min == Some(TLS13))),
+    }
+}
+
+/// Refuses what libpq could do and this client cannot.
+fn refuse_unsupported(params: &Params) -> Checked<()> {
+    check_words(params)?;
+    for parameter in PARAMETERS {
+        let Support::Refused(why, unless) = parameter.support else { continue };
+        let Some(value) = params.get(parameter.keyword) else { continue };
+        if !unless.contains(&value) {
+            let keyword = parameter.keyword;
+            return Err(error(
+                ConnInfoErrorKind::Unsupported,
+                format!("connection option \"{keyword}\" is not supported with this value: {why}"),
+            ));
+        }
+    }
+    Ok(())
+}
+
+/// Values that libpq itself would refuse, of parameters that lead to no option.
+fn check_words(params: &Params) -> Checked<()> {
+    params.choice("sslcertmode", &[("disable", ()), ("allow", ()), ("require", ())])?;
+    let gss =
+        params.choice("gssencmode", &[("disable", false), ("prefer", false), ("require", true)])?;
+    if gss {
+        return Err(error(
+            ConnInfoErrorKind::Unsupported,
+            "gssencmode value \"require\" invalid when GSSAPI support is not compiled in",
+        ));
+    }
+    let versions = [("3.0", 0_u8), ("3.2", 2), ("latest", 2)];
+    let min = params.choice("min_protocol_version", &versions)?;
+    let max = params.choice("max_protocol_version", &versions)?;
+    if params.get("max_protocol_version").is_some() && min > max {
+        return Err(error(
+            ConnInfoErrorKind::Conflict,
+            "\"min_protocol_version\" is greater than \"max_protocol_version\"",
+        ));
+    }
+    Ok(())
+}
+
+fn target_session_attrs(params: &Params) -> Checked<TargetSessionAttrs> {
+    params.choice(
+        "target_session_attrs",
+        &[
+            ("any", TargetSessionAttrs::Any),
+            ("read-write", TargetSessionAttrs::ReadWrite),
+            ("read-only", TargetSessionAttrs::ReadOnly),
+            ("primary", TargetSessionAttrs::Primary),
+            ("standby", TargetSessionAttrs::Standby),
+            ("prefer-standby", TargetSessionAttrs::PreferStandby),
+        ],
+    )
+}
+
+fn keepalives(params: &Params) -> Checked<Keepalives> {
+    let count = params.positive("keepalives_count", |count| count)?;
+    Ok(Keepalives {
+        on: params.integer("keepalives")? != Some(0),
+        idle: params.positive("keepalives_idle", Duration::from_secs)?,
+        interval: params.positive("keepalives_interval", Duration::from_secs)?,
+        count: count.and_then(|count| u32::try_from(count).ok()),
+    })
+}
+
+/// `auto` asks libpq for the encoding of the locale. Every text here is UTF-8,
+/// whatever the locale.
+fn client_encoding(params: &Params) -> Option<String> {
+    match params.filled("client_encoding") {
+        Some("auto") => Some("UTF8".to_owned()),
+        other => other.map(str::to_owned),
+    }
+}
+
+fn runtime_params(env: &dyn Env) -> Vec<(String, String)> {
+    let values = ENV_SETTINGS.iter().filter_map(|(variable, setting)| {
+        let value = env.var(variable)?;
+        (!value.eq_ignore_ascii_case("default")).then(|| ((*setting).to_owned(), value))
+    });
+    values.collect()
+}
