@@ -71,8 +71,8 @@ pub struct EnvPairs {
 impl Options {
     /// A URI that says everything but the secrets and `runtime_params`.
     ///
-    /// Read again, it gives the same options without them, whatever the
-    /// environment sets.
+    /// What is at its default is left out. Read again where the environment sets
+    /// nothing, it gives the same options.
     #[must_use]
     pub fn describe(&self) -> String {
         let places: Vec<String> = self.hosts.iter().map(place).collect();
