@@ -1,0 +1,3 @@
+//! The command that runs floor, pgdyno and the installed peers by turns.
+
+pub mod command;

@@ -1,0 +1,1 @@
+//! The minimal client.
