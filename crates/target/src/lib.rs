@@ -16,5 +16,6 @@ pub mod resolve;
 
 pub use detect::{Detected, Probe, detect};
 pub use dialect::{Dialect, RetryClass, dialect_by_name, dialects, postgres};
-pub use embedded::{EmbeddedConfig, EmbeddedServer};
-pub use resolve::{Place, Resolved, Target, Why, resolve};
+pub use embedded::{EmbeddedConfig, EmbeddedError, EmbeddedServer};
+pub use machine::Machine;
+pub use resolve::{Place, ResolveError, Resolved, Surroundings, Target, Why, resolve};
