@@ -184,3 +184,54 @@ pub fn judge_saturation(workers: &[WorkerHealth], latency_us_p50: u64) -> Satura
         ),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn worker(cpu_us: u64, loop_delay_us: u64) -> WorkerHealth {
+        let mut loop_delay = Latencies::new();
+        (0..100).for_each(|_| loop_delay.record(loop_delay_us));
+        WorkerHealth {
+            clients: 4,
+            cpu_user_us: cpu_us / 4,
+            cpu_system_us: cpu_us - cpu_us / 4,
+            wall_us: 1_000_000,
+            transactions: 1_000,
+            loop_delay,
+        }
+    }
+
+    /// One busy worker is enough, however idle the others are.
+    #[test]
+    fn a_busy_worker_saturates() {
+        let workers = [worker(100_000, 10), worker(960_000, 10)];
+        let judged = judge_saturation(&workers, 5_000);
+        assert!(judged.saturated && judged.reason.contains("96 %"), "{}", judged.reason);
+        assert!(!judge_saturation(&[worker(880_000, 10)], 5_000).saturated);
+    }
+
+    /// Waiting inside the driver counts when it is long both by itself and
+    /// beside the latency.
+    #[test]
+    fn loop_delay_saturates() {
+        let judged = |delay_us, latency_us_p50| {
+            judge_saturation(&[worker(300_000, delay_us)], latency_us_p50).saturated
+        };
+        assert!(judged(2_000, 4_000));
+        assert!(!judged(2_000, 40_000), "a small share of the latency");
+        assert!(!judged(400, 500), "a short wait");
+        assert!(!judged(2_000, 0), "nothing was measured");
+    }
+
+    /// The driver's figures add up over its workers, and no work is no division.
+    #[test]
+    fn figures_add_up() {
+        let record = DriverRecord::new(&[worker(100_000, 10), worker(300_000, 30)], 7, 5_000);
+        assert_eq!(record.cpu_us_per_transaction, 200.0);
+        assert_eq!(record.cpu_share_max, 0.3);
+        assert_eq!((record.loop_delay.count, record.rss_max_bytes), (200, 7));
+        let idle = DriverRecord::new(&[], 0, 0);
+        assert_eq!((idle.cpu_us_per_transaction, idle.saturation.saturated), (0.0, false));
+    }
+}

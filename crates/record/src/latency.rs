@@ -54,7 +54,7 @@ pub enum LatencyError {
         /// Highest value it holds.
         high: u64,
         /// Its significant digits.
-        digits: u8,
+        digits: u64,
     },
     /// Plain figures that do not belong to the histogram beside them.
     #[error("{field} of the stored latencies is {stored}, but the histogram says {found}")]
@@ -324,27 +324,152 @@ fn empty_histogram() -> Histogram<u64> {
 
 fn decode_v2(bytes: &[u8]) -> Result<Histogram<u64>, LatencyError> {
     // The decoder allocates what the header asks for, so the header is held
-    // against the bytes that are really there first.
-    let header = bytes.get(..V2_HEADER_BYTES).ok_or_else(|| {
-        LatencyError::Format(format!("{} bytes are fewer than its header", bytes.len()))
-    })?;
-    let payload = u32::from_be_bytes([header[4], header[5], header[6], header[7]]) as usize;
-    if payload != bytes.len() - V2_HEADER_BYTES {
-        return Err(LatencyError::Format(format!(
-            "it announces {payload} bytes of counts and has {}",
-            bytes.len() - V2_HEADER_BYTES
-        )));
+    // against the bytes that are really there, and against our range, first.
+    let Some((header, counts)) = bytes.split_first_chunk::<V2_HEADER_BYTES>() else {
+        let what = format!("{} bytes are fewer than its header", bytes.len());
+        return Err(LatencyError::Format(what));
+    };
+    let field = |at: usize, len: usize| {
+        header[at..at + len].iter().fold(0, |value, byte| value << 8 | u64::from(*byte))
+    };
+    if field(4, 4) != counts.len() as u64 {
+        let (told, found) = (field(4, 4), counts.len());
+        let what = format!("it announces {told} bytes of counts and has {found}");
+        return Err(LatencyError::Format(what));
     }
-    let histogram: Histogram<u64> = Deserializer::new()
-        .deserialize(&mut &*bytes)
-        .map_err(|error| LatencyError::Format(error.to_string()))?;
-    let (low, high, digits) = (histogram.low(), histogram.high(), histogram.sigfig());
-    if (low, high, digits) != (1, LATENCY_US_MAX, SIGNIFICANT_DIGITS) {
+    let (digits, low, high) = (field(12, 4), field(16, 8), field(24, 8));
+    if (low, high, digits) != (1, LATENCY_US_MAX, u64::from(SIGNIFICANT_DIGITS)) {
         return Err(LatencyError::Range { low, high, digits });
     }
-    Ok(histogram)
+    Deserializer::new()
+        .deserialize(&mut &*bytes)
+        .map_err(|error| LatencyError::Format(error.to_string()))
 }
 
 fn inconsistent(field: &'static str, stored: impl ToString, found: impl ToString) -> LatencyError {
     LatencyError::Inconsistent { field, stored: stored.to_string(), found: found.to_string() }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn of(values: &[u64]) -> Latencies {
+        let mut latencies = Latencies::new();
+        values.iter().for_each(|us| latencies.record(*us));
+        latencies
+    }
+
+    /// Durations of every size, over the range included.
+    fn durations() -> impl Strategy<Value = Vec<u64>> {
+        let one = prop_oneof![0..5_000_u64, 0..LATENCY_US_MAX, Just(u64::MAX), any::<u64>()];
+        prop::collection::vec(one, 0..200)
+    }
+
+    /// Zero is a duration like any other, and an empty distribution is all zero.
+    #[test]
+    fn zero_and_empty() {
+        let empty = Latencies::new();
+        assert_eq!((empty.count(), empty.min_us(), empty.max_us()), (0, 0, 0));
+        assert_eq!((empty.quantile_us(0.5), empty.mean_us(), empty.stddev_us()), (0, 0.0, 0.0));
+        let zero = of(&[0, 0]);
+        assert_eq!((zero.count(), zero.quantile_us(0.5), zero.max_us()), (2, 0, 0));
+    }
+
+    /// Mean and deviation are pgbench's formulas.
+    #[test]
+    fn mean_and_stddev_as_pgbench() {
+        let latencies = of(&[2, 4, 4, 4, 5, 5, 7, 9]);
+        assert_eq!((latencies.mean_us(), latencies.stddev_us()), (5.0, 2.0));
+        // Equal values whose squares exceed a double's 53 bits: still no spread.
+        let equal = of(&[3_333_333_333; 3]);
+        assert!(equal.stddev_us() < 1_000.0, "{}", equal.stddev_us());
+    }
+
+    /// What is longer than an hour is counted apart, is the maximum, and the
+    /// quantiles know of it.
+    #[test]
+    fn over_range_is_counted_apart() {
+        let latencies = of(&[10, 20, LATENCY_US_MAX * 2, LATENCY_US_MAX * 3]);
+        assert_eq!((latencies.count(), latencies.over_range()), (4, 2));
+        assert_eq!(latencies.quantile_us(0.5), 20);
+        assert_eq!(latencies.quantile_us(0.75), LATENCY_US_MAX * 3);
+        assert_eq!(latencies.max_us(), LATENCY_US_MAX * 3);
+    }
+
+    /// A histogram with another range, cut short, or with more counts announced
+    /// than present is refused before anything is allocated for it.
+    #[test]
+    fn refuses_foreign_histograms() {
+        let good = of(&[1, 2, 3]).to_record();
+        let with = |bytes: &[u8]| {
+            let record = LatencyRecord { hdr_v2: STANDARD.encode(bytes), ..good.clone() };
+            Latencies::from_record(&record).unwrap_err().to_string()
+        };
+        let bytes = of(&[1, 2, 3]).to_v2();
+        assert!(with(&bytes[..30]).contains("fewer than its header"));
+        assert!(with(&bytes[..bytes.len() - 1]).contains("announces"));
+        let mut wide = bytes.clone();
+        wide[24..32].fill(0xff);
+        assert!(with(&wide).contains("holds 1.."));
+        let mut cookie = bytes;
+        cookie[3] ^= 1;
+        assert!(with(&cookie).contains("V2 format"));
+        let miscounted = LatencyRecord { count: 4, ..good };
+        assert!(Latencies::from_record(&miscounted).unwrap_err().to_string().contains("count"));
+    }
+
+    proptest! {
+        /// However the work is split, the sum is what one would have recorded.
+        #[test]
+        fn merge_of_a_split_is_the_whole(values in durations(), at in any::<prop::sample::Index>()) {
+            let at = at.index(values.len() + 1);
+            let (mut left, mut right) = (of(&values[..at]), of(&values[at..]));
+            let other_way = { let mut r = right.clone(); r.merge(&left); r };
+            left.merge(&right);
+            prop_assert_eq!(&left, &of(&values));
+            prop_assert_eq!(&left, &other_way);
+            right.clear();
+            prop_assert_eq!(right, Latencies::new());
+        }
+
+        /// A record gives back exactly the distribution that it was made of,
+        /// also through JSON.
+        #[test]
+        fn record_round_trip(values in durations()) {
+            let latencies = of(&values);
+            let json = serde_json::to_string(&latencies.to_record()).unwrap();
+            let record: LatencyRecord = serde_json::from_str(&json).unwrap();
+            prop_assert_eq!(Latencies::from_record(&record).unwrap(), latencies);
+        }
+
+        /// Quantiles are those of the sorted list, to three digits.
+        #[test]
+        fn quantiles_are_true(
+            mut values in prop::collection::vec(0..LATENCY_US_MAX, 1..300),
+            quantile in 0.0..=1.0_f64,
+        ) {
+            let latencies = of(&values);
+            values.sort_unstable();
+            let rank = ((quantile * values.len() as f64).ceil() as usize).clamp(1, values.len());
+            let (truth, said) = (values[rank - 1], latencies.quantile_us(quantile));
+            prop_assert!(said >= truth && said as f64 <= truth as f64 * 1.001 + 1.0,
+                "{said} for {truth}");
+        }
+
+        /// Bytes from outside never make the decoder panic.
+        #[test]
+        fn decoding_never_panics(mut bytes in prop::collection::vec(any::<u8>(), 0..120)) {
+            let _ = decode_v2(&bytes);
+            let good = of(&[1, 50, 7_000]).to_v2();
+            if bytes.len() > V2_HEADER_BYTES {
+                bytes[..V2_HEADER_BYTES].copy_from_slice(&good[..V2_HEADER_BYTES]);
+                let counts = (bytes.len() - V2_HEADER_BYTES) as u32;
+                bytes[4..8].copy_from_slice(&counts.to_be_bytes());
+                let _ = decode_v2(&bytes);
+            }
+        }
+    }
 }

@@ -15,6 +15,8 @@ use crate::sqlstate::SqlState;
 use crate::timeline::TimelineRecord;
 use crate::verdict::VerdictRecord;
 
+#[cfg(test)]
+pub(crate) mod example;
 mod sections;
 
 pub use sections::Sections;

@@ -323,3 +323,156 @@ fn merge_slots<T: Clone + Default>(into: &mut Vec<T>, from: &[T], merge: fn(&mut
         merge(mine, theirs);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// One thing that a worker may count.
+    #[derive(Clone, Debug)]
+    enum Event {
+        Commit { script: usize, times: TransactionTimes, tries: u32, late: bool, effect: bool },
+        Fail { script: usize, sqlstate: SqlState, tries: u32 },
+        Unknown { script: usize, tries: u32 },
+        Skip { script: usize },
+        Retry { script: usize, sqlstate: SqlState, lost_us: u64 },
+        Execute { statement: usize, us: u64, rows: u64, rows_expected: u64 },
+        Connect { us: u64 },
+    }
+
+    const SCRIPTS: usize = 3;
+    const STATEMENTS: usize = 4;
+
+    fn events() -> impl Strategy<Value = Vec<Event>> {
+        let state = prop::sample::select(vec!["40001", "40P01", "23505", "08006"])
+            .prop_map(|text| text.parse::<SqlState>().unwrap());
+        let us = 0..10_000_000_u64;
+        let times =
+            (us.clone(), us.clone(), us.clone()).prop_map(|(response_us, service_us, lag_us)| {
+                TransactionTimes { response_us, service_us, lag_us }
+            });
+        let (script, tries) = (0..SCRIPTS, 1..9_u32);
+        let event = prop_oneof![
+            (script.clone(), times, tries.clone(), any::<bool>(), any::<bool>()).prop_map(
+                |(script, times, tries, late, effect)| Event::Commit {
+                    script,
+                    times,
+                    tries,
+                    late,
+                    effect
+                }
+            ),
+            (script.clone(), state.clone(), tries.clone())
+                .prop_map(|(script, sqlstate, tries)| Event::Fail { script, sqlstate, tries }),
+            (script.clone(), tries).prop_map(|(script, tries)| Event::Unknown { script, tries }),
+            script.clone().prop_map(|script| Event::Skip { script }),
+            (script, state, us.clone()).prop_map(|(script, sqlstate, lost_us)| Event::Retry {
+                script,
+                sqlstate,
+                lost_us
+            }),
+            (0..STATEMENTS, us.clone(), 0..3_u64, 0..3_u64).prop_map(
+                |(statement, us, rows, rows_expected)| Event::Execute {
+                    statement,
+                    us,
+                    rows,
+                    rows_expected
+                }
+            ),
+            us.prop_map(|us| Event::Connect { us }),
+        ];
+        prop::collection::vec(event, 0..60)
+    }
+
+    fn of(events: &[Event]) -> Tally {
+        let mut tally = Tally::new(SCRIPTS, STATEMENTS, true);
+        for event in events.iter().cloned() {
+            match event {
+                Event::Commit { script, times, tries, late, effect } => {
+                    tally.scripts[script].commit(times, tries, late, effect);
+                }
+                Event::Fail { script, sqlstate, tries } => {
+                    tally.scripts[script].fail(sqlstate, tries);
+                }
+                Event::Unknown { script, tries } => tally.scripts[script].unknown(tries),
+                Event::Skip { script } => tally.scripts[script].skip(),
+                Event::Retry { script, sqlstate, lost_us } => {
+                    tally.scripts[script].retry(sqlstate, lost_us);
+                }
+                Event::Execute { statement, us, rows, rows_expected } => {
+                    tally.statements[statement].execute(us, rows, rows_expected);
+                }
+                Event::Connect { us } => tally.connections.setup.record(us),
+            }
+        }
+        tally
+    }
+
+    fn sum<'a>(parts: impl IntoIterator<Item = &'a Tally>) -> Tally {
+        let mut sum = Tally::default();
+        parts.into_iter().for_each(|part| sum.merge(part));
+        sum
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(64))]
+
+        /// However events are dealt to three workers, and in whatever order and
+        /// grouping the workers are added up, the sum is one worker's tally.
+        #[test]
+        fn merge_is_exact(events in events(), deal in prop::collection::vec(0..3_usize, 60)) {
+            let share = |worker| {
+                let mine: Vec<Event> = events.iter().zip(&deal)
+                    .filter(|(_, dealt)| **dealt == worker)
+                    .map(|(event, _)| event.clone())
+                    .collect();
+                of(&mine)
+            };
+            let (a, b, c) = (share(0), share(1), share(2));
+            let whole = sum([&of(&events)]);
+            prop_assert_eq!(&sum([&a, &b, &c]), &whole);
+            prop_assert_eq!(&sum([&c, &a, &b]), &whole);
+            prop_assert_eq!(&sum([&a, &sum([&b, &c])]), &whole);
+        }
+
+        /// Every transaction ends exactly once, and a cleared tally is a new one.
+        #[test]
+        fn every_end_is_counted_once(events in events()) {
+            let mut tally = of(&events);
+            let ends = events.iter().filter(|event| matches!(event,
+                Event::Commit { .. } | Event::Fail { .. } | Event::Unknown { .. }
+                | Event::Skip { .. })).count();
+            let total = tally.total();
+            prop_assert_eq!(total.finished(), ends as u64);
+            prop_assert_eq!(total.failed(), total.failed_by_sqlstate.values().sum::<u64>());
+            prop_assert_eq!(total.committed, total.response.count());
+            tally.clear();
+            prop_assert_eq!(tally, Tally::new(SCRIPTS, STATEMENTS, true));
+        }
+    }
+
+    /// A tally with more slots merges into a smaller one without losing any.
+    #[test]
+    fn merge_grows() {
+        let mut small = Tally::default();
+        let mut large = Tally::new(1, 2, false);
+        large.statements[1].execute(5, 0, 1);
+        small.merge(&large);
+        assert_eq!(small, large);
+        assert_eq!((small.statements[1].short, small.statements[1].no_row), (1, 1));
+    }
+
+    /// Tries beyond the first are retries, whatever the end.
+    #[test]
+    fn tries_are_counted_at_the_end() {
+        let mut script = ScriptTally::default();
+        script.commit(TransactionTimes::default(), 1, false, true);
+        script.commit(TransactionTimes::default(), 3, true, false);
+        script.fail(SqlState::DEADLOCK_DETECTED, 5);
+        assert_eq!((script.retried, script.retries), (2, 6));
+        assert_eq!((script.late, script.committed_without_effect), (1, 1));
+        assert_eq!((script.failed_deadlock, script.failed()), (1, 1));
+    }
+}

@@ -459,3 +459,132 @@ impl Timeline {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn times(us: u64) -> TransactionTimes {
+        TransactionTimes { response_us: us, service_us: us, lag_us: us / 10 }
+    }
+
+    fn second(index: i64, latencies: &[u64]) -> Second {
+        let mut second = Second::new(index);
+        latencies.iter().for_each(|us| second.commit(times(*us), 1));
+        second
+    }
+
+    fn commits(timeline: &TimelineRecord) -> Vec<(i64, u64)> {
+        timeline.points.iter().map(|point| (point.second, point.commits)).collect()
+    }
+
+    /// A worker's clock gives up a second once, when the next one begins.
+    #[test]
+    fn clock_hands_over_once() {
+        let mut clock = SecondClock::new(-1);
+        clock.current().commit(times(5), 2);
+        assert!(clock.advance(-1).is_none());
+        let done = clock.advance(2).unwrap();
+        assert_eq!((done.index, done.commits, done.retries), (-1, 1, 1));
+        assert!(clock.advance(1).is_none(), "a clock never runs backwards");
+        assert_eq!(clock.finish().index, 2);
+    }
+
+    /// A second becomes a point when the slowest worker has passed it, not
+    /// before; seconds without a commit are points too.
+    #[test]
+    fn points_wait_for_every_worker() {
+        let mut timeline = Timeline::new(2);
+        timeline.add(0, second(0, &[10]));
+        timeline.add(0, second(1, &[10]));
+        assert!(timeline.points().is_empty());
+        timeline.add(1, second(0, &[30]));
+        assert_eq!(timeline.points().len(), 1);
+        assert_eq!((timeline.points()[0].commits, timeline.points()[0].max_us), (2, 30));
+        timeline.worker_ended(1);
+        assert_eq!(timeline.points().len(), 2);
+        timeline.add(0, second(4, &[10]));
+        assert_eq!(commits(&timeline.finish()), [(0, 2), (1, 1), (2, 0), (3, 0), (4, 1)]);
+    }
+
+    /// What comes after its second was closed is still counted, and the point
+    /// says that its quantiles are bounds.
+    #[test]
+    fn late_seconds_are_counted() {
+        let mut timeline = Timeline::new(1);
+        timeline.add(0, second(0, &[10]));
+        timeline.add(0, second(0, &[90, 90]));
+        let record = timeline.finish();
+        assert_eq!(commits(&record), [(0, 3)]);
+        let point = &record.points[0];
+        assert!(point.quantiles_bound);
+        assert_eq!((point.p50_us, point.max_us), (90, 90));
+        assert!((point.latency_mean_us - 190.0 / 3.0).abs() < 1e-9);
+    }
+
+    /// A stuck worker cannot make the coordinator hold more than the limit.
+    #[test]
+    fn pending_seconds_are_bounded() {
+        let mut timeline = Timeline::new(2);
+        for index in 0..PENDING_SECONDS_MAX as i64 + 50 {
+            timeline.add(0, second(index, &[10]));
+            assert!(timeline.pending.len() <= PENDING_SECONDS_MAX);
+        }
+        timeline.add(1, second(3, &[10]));
+        let record = timeline.finish();
+        assert_eq!(record.points.len(), PENDING_SECONDS_MAX + 50);
+        assert_eq!(record.points[3].commits, 2);
+    }
+
+    /// A run of days keeps a bounded number of points and every commit, and no
+    /// point holds both warm-up and measured seconds.
+    #[test]
+    fn long_runs_are_bounded() {
+        let mut timeline = Timeline::new(1);
+        let seconds = POINTS_MAX as i64 * 3;
+        for index in -3..seconds {
+            timeline.add(0, second(index, &[index.unsigned_abs() % 7]));
+        }
+        let record = timeline.finish();
+        assert!(record.points.len() <= POINTS_MAX);
+        assert_eq!(record.width_s, 4);
+        assert_eq!(record.points.iter().map(|p| p.commits).sum::<u64>(), seconds as u64 + 3);
+        let warm: u64 = record.points.iter().filter(|p| p.second < 0).map(|p| p.commits).sum();
+        assert_eq!(warm, 3);
+        assert!(record.points.windows(2).all(|pair| pair[0].second < pair[1].second));
+    }
+
+    /// A jump of the clock by years does not fill memory with empty seconds.
+    #[test]
+    fn a_jump_is_bounded() {
+        let mut timeline = Timeline::new(1);
+        timeline.add(0, second(0, &[1]));
+        timeline.add(0, second(i64::MAX - 1, &[1]));
+        assert!(timeline.finish().points.len() <= POINTS_MAX + 1);
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(64))]
+
+        /// However the commits of a second are dealt to workers, the point is
+        /// the same as from one worker.
+        #[test]
+        fn merge_of_a_split_is_the_whole(
+            dealt in prop::collection::vec((0..3_usize, 0..5_000_000_u64), 0..60),
+        ) {
+            let share = |worker| {
+                let mine: Vec<u64> =
+                    dealt.iter().filter(|(w, _)| *w == worker).map(|(_, us)| *us).collect();
+                second(7, &mine)
+            };
+            let all: Vec<u64> = dealt.iter().map(|(_, us)| *us).collect();
+            let mut timeline = Timeline::new(3);
+            for worker in [2, 0, 1] {
+                timeline.add(worker, share(worker));
+            }
+            prop_assert_eq!(timeline.points(), &[second(7, &all).to_point()]);
+        }
+    }
+}

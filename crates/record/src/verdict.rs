@@ -8,6 +8,14 @@ use serde::{Deserialize, Serialize};
 
 use crate::run::RunRecord;
 
+mod rules;
+mod words;
+
+pub use rules::{
+    DRIFT_MAX, FAILURE_SHARE_MAX, NO_ROW_SHARE_MAX, RATE_SHARE_MIN, RETRIES_PER_COMMIT_MAX,
+    STEADY_SECONDS_MIN, VARIATION_MAX, WARM_SHARE_MIN,
+};
+
 /// How much a verdict takes from the figure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -28,7 +36,8 @@ pub enum Severity {
 pub enum Verdict {
     /// The transactions per second neither drifted nor varied much.
     Steady {
-        /// Coefficient of variation of the per-second TPS.
+        /// Coefficient of variation of the per-second TPS, beyond what counting
+        /// alone would give.
         variation: f64,
         /// (second half − first half) / whole, of the mean TPS.
         drift: f64,
@@ -60,7 +69,7 @@ pub enum Verdict {
         /// The rule that was broken, with figures.
         reason: String,
     },
-    /// A statement that should write found no row to write.
+    /// A statement that should touch rows found none, or fewer than declared.
     WritesFoundNoRow {
         /// Index of its script, from 0.
         script: u32,
@@ -68,7 +77,8 @@ pub enum Verdict {
         command: u32,
         /// First line of the statement.
         statement: String,
-        /// Share (0..=1) of its executions that touched no row.
+        /// Share (0..=1) of its executions that touched fewer rows than they
+        /// should: none, where nothing else is declared.
         share: f64,
     },
     /// A check that the work was done failed.
@@ -139,10 +149,23 @@ pub struct VerdictRecord {
     pub advice: String,
 }
 
+impl From<Verdict> for VerdictRecord {
+    fn from(verdict: Verdict) -> Self {
+        Self {
+            severity: words::severity(&verdict),
+            text: words::text(&verdict),
+            advice: words::advice(&verdict).to_owned(),
+            verdict,
+        }
+    }
+}
+
 /// Judges a run by its record; the verdicts already in it are not looked at.
-/// Most severe first.
+/// Most severe first, otherwise in the order of the rules.
 #[must_use]
 pub fn judge(record: &RunRecord) -> Vec<VerdictRecord> {
-    let _ = record;
-    Vec::new()
+    let mut verdicts: Vec<VerdictRecord> =
+        rules::all(record).into_iter().map(VerdictRecord::from).collect();
+    verdicts.sort_by_key(|verdict| std::cmp::Reverse(verdict.severity));
+    verdicts
 }

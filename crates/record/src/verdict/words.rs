@@ -1,0 +1,126 @@
+//! The words: each verdict's severity, its sentence and its advice.
+
+use crate::verdict::{FAILURE_SHARE_MAX, Severity, Verdict};
+
+/// How much a verdict takes from the figure.
+pub(super) fn severity(verdict: &Verdict) -> Severity {
+    match verdict {
+        Verdict::Steady { .. } => Severity::Good,
+        Verdict::TooShort { .. }
+        | Verdict::NotAudited { .. }
+        | Verdict::UnknownOutcomes { .. }
+        | Verdict::Interrupted => Severity::Note,
+        Verdict::Failures { share, .. } if *share <= FAILURE_SHARE_MAX => Severity::Note,
+        Verdict::Unsteady { .. }
+        | Verdict::NotWarmedUp { .. }
+        | Verdict::DriverSaturated { .. }
+        | Verdict::WritesFoundNoRow { .. }
+        | Verdict::Failures { .. }
+        | Verdict::RetriesDominate { .. }
+        | Verdict::RateNotReached { .. }
+        | Verdict::ClientsAborted { .. } => Severity::Warning,
+        Verdict::AuditFailed { .. } | Verdict::Aborted { .. } | Verdict::NothingCommitted => {
+            Severity::Fatal
+        }
+    }
+}
+
+/// One sentence with the evidence.
+pub(super) fn text(verdict: &Verdict) -> String {
+    match verdict {
+        Verdict::Steady { variation, drift } => format!(
+            "steady: transactions per second varied by {}, drifted by {}",
+            percent(*variation),
+            signed_percent(*drift)
+        ),
+        Verdict::Unsteady { variation, drift } => format!(
+            "unsteady: transactions per second varied by {}, drifted by {}",
+            percent(*variation),
+            signed_percent(*drift)
+        ),
+        Verdict::TooShort { seconds, seconds_needed } => format!(
+            "{seconds} full seconds are too few to say whether it was steady ({seconds_needed} are needed)"
+        ),
+        Verdict::NotWarmedUp { first_tps, later_tps } => {
+            format!("still warming up: {first_tps:.0} tps at first, {later_tps:.0} later")
+        }
+        Verdict::DriverSaturated { reason } => {
+            format!("the driver was the bottleneck, not the database: {reason}")
+        }
+        Verdict::WritesFoundNoRow { statement, share, .. } => {
+            format!("{} of executions did not touch their rows: {statement}", percent(*share))
+        }
+        Verdict::AuditFailed { audit, off_by } => format!("audit failed: {audit}, off by {off_by}"),
+        Verdict::NotAudited { skipped: 0 } => {
+            "no audit looked at the tables after the run".to_owned()
+        }
+        Verdict::NotAudited { skipped } => {
+            format!("no audit looked at the tables after the run; {skipped} skipped")
+        }
+        Verdict::Failures { share, sqlstate } => {
+            format!("{} of transactions failed, most with {sqlstate}", percent(*share))
+        }
+        Verdict::RetriesDominate { retries_per_commit } => {
+            format!("{retries_per_commit:.1} repeated tries for each transaction committed")
+        }
+        Verdict::UnknownOutcomes { count } => format!(
+            "{count} commits of unknown outcome: the connection was lost while they were on their way"
+        ),
+        Verdict::RateNotReached { rate_tps, tps } => {
+            format!("{tps:.0} of {rate_tps:.0} transactions per second were reached")
+        }
+        Verdict::Interrupted => "interrupted: the figures cover the part that ran".to_owned(),
+        Verdict::Aborted { reason } => format!("aborted: {reason}"),
+        Verdict::ClientsAborted { aborted, clients } => {
+            format!("{aborted} of {clients} clients ended by an error")
+        }
+        Verdict::NothingCommitted => "no transaction was committed".to_owned(),
+    }
+}
+
+/// What to do about it; empty where nothing is to be done.
+pub(super) fn advice(verdict: &Verdict) -> &'static str {
+    match verdict {
+        Verdict::Steady { .. } => "",
+        Verdict::Unsteady { .. } => {
+            "run longer, and look in the timeline for stalls (checkpoints, vacuum, throttling)"
+        }
+        Verdict::TooShort { .. } => "run for 60 s or more before quoting the figure",
+        Verdict::NotWarmedUp { .. } => "use a longer warm-up",
+        Verdict::DriverSaturated { .. } => {
+            "use more workers, another machine for the driver, or fewer clients"
+        }
+        Verdict::WritesFoundNoRow { .. } => {
+            "check that the keys drawn belong together and that the tables were loaded at this scale"
+        }
+        Verdict::AuditFailed { .. } => {
+            "do not use the figure; work was lost or done twice, or the tables were not clean before"
+        }
+        Verdict::NotAudited { .. } => {
+            "nothing shows that the work was done; a workload with audits would"
+        }
+        Verdict::Failures { share, .. } if *share <= FAILURE_SHARE_MAX => "",
+        Verdict::Failures { .. } => {
+            "allow more tries, spread the work over more rows, or use fewer clients"
+        }
+        Verdict::RetriesDominate { .. } => {
+            "spread the work over more rows (a larger scale), or use fewer clients"
+        }
+        Verdict::UnknownOutcomes { .. } => "the audits allow for them",
+        Verdict::RateNotReached { .. } => "offer less, or read the result as the most it can do",
+        Verdict::Interrupted => "",
+        Verdict::Aborted { .. } => "the server's log says more",
+        Verdict::ClientsAborted { .. } => {
+            "the others went on with less load than planned; see the errors in the record"
+        }
+        Verdict::NothingCommitted => "see the failures by SQLSTATE",
+    }
+}
+
+fn percent(share: f64) -> String {
+    format!("{:.1} %", share * 100.0)
+}
+
+fn signed_percent(share: f64) -> String {
+    format!("{:+.1} %", share * 100.0)
+}
