@@ -4,6 +4,8 @@
 //! by `PGDYNO_TEST_PG15_BIN` and `PGDYNO_TEST_PG18_BIN`, else whatever
 //! [`EmbeddedServer::start`] finds by itself.
 
+#![allow(clippy::unwrap_used, reason = "a failing helper is a failing test")]
+
 use std::env;
 use std::fs;
 use std::io::{BufRead, BufReader, Write};
