@@ -120,12 +120,13 @@ fn add_defaults(params: &mut Params, env: &dyn Env) -> Result<(), ConnInfoError>
             params.set(parameter, default);
         }
     }
-    if sslmode_is_default && params.get("sslrootcert") == Some("system") {
-        if let Some(parameter) = find("sslmode") {
-            // Any host can get a certificate from a public authority, so the
-            // system's store proves nothing unless the name is checked.
-            params.set(parameter, "verify-full");
-        }
+    if sslmode_is_default
+        && params.get("sslrootcert") == Some("system")
+        && let Some(parameter) = find("sslmode")
+    {
+        // Any host can get a certificate from a public authority, so the
+        // system's store proves nothing unless the name is checked.
+        params.set(parameter, "verify-full");
     }
     Ok(())
 }

@@ -84,7 +84,7 @@ fn after_field<'a>(line: &'a [u8], wanted: &[u8]) -> Option<&'a [u8]> {
     let mut bytes = line.iter();
     while let Some(byte) = bytes.next() {
         let byte = match byte {
-            b':' => return wanted.next().is_none().then(|| bytes.as_slice()),
+            b':' => return wanted.next().is_none().then_some(bytes.as_slice()),
             b'\\' => bytes.next()?,
             _ => byte,
         };

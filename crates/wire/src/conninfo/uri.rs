@@ -137,11 +137,11 @@ fn refuse_torn_password(
 
 fn parse_query(query: &str, params: &mut Params) -> Result<(), ConnInfoError> {
     let mut after_secret = false;
-    // A `&` at the very end is no further pair.
-    let query = query.strip_suffix('&').unwrap_or(query);
     if query.is_empty() {
         return Ok(());
     }
+    // A `&` at the very end is no further pair.
+    let query = query.strip_suffix('&').unwrap_or(query);
     for pair in query.split('&') {
         let syntax = |what: &str, name: &str| {
             ConnInfoError::new(
