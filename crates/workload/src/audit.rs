@@ -7,7 +7,7 @@
 use pgdyno_target::dialect::Dialect;
 
 use crate::figures::{Commits, Figures, Finding};
-use crate::session::{Session, SqlError};
+use crate::session::{Row, Session, SqlError};
 use crate::workload::Workload;
 
 /// The tables could not be read or written.
@@ -114,16 +114,24 @@ pub fn read_figures(
         sql: sql.to_owned(),
         source,
     })?;
-    let nonsense = |answer: String| AccessError::Answer { what, sql: sql.to_owned(), answer };
-    let [row] = rows.as_slice() else {
-        return Err(nonsense(format!("{} rows", rows.len())));
-    };
+    figures_of(columns, &rows).map_err(|answer| AccessError::Answer {
+        what,
+        sql: sql.to_owned(),
+        answer,
+    })
+}
+
+/// Takes each column of a result as a figure of its name.
+///
+/// # Errors
+/// What is wrong with it: not one row, or not whole numbers.
+pub fn figures_of(columns: Vec<String>, rows: &[Row]) -> Result<Figures, String> {
+    let [row] = rows else { return Err(format!("{} rows instead of one", rows.len())) };
     let mut figures = Vec::with_capacity(columns.len());
     for (column, value) in columns.into_iter().zip(row) {
-        let number = value.as_deref().and_then(|text| text.parse::<i128>().ok());
-        let Some(number) = number else {
+        let Some(number) = value.as_deref().and_then(|text| text.parse::<i128>().ok()) else {
             let shown = value.as_deref().unwrap_or("null");
-            return Err(nonsense(format!("{column} is {shown}, not a whole number")));
+            return Err(format!("{column} is {shown}, not a whole number"));
         };
         figures.push((column, number));
     }
@@ -133,7 +141,6 @@ pub fn read_figures(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::session::Row;
 
     struct Answer(Vec<String>, Vec<Row>);
 

@@ -141,14 +141,16 @@ impl Workload for Tpcb {
     }
 
     fn transactions(&self) -> Vec<Transaction> {
-        pgdyno_script::builtin::by_exact_name(self.variant.script_name())
+        // pgbench's own lookup takes abbreviations; here the name is whole.
+        pgdyno_script::builtin::BUILTINS
+            .iter()
+            .filter(|script| script.name == self.variant.script_name())
             .map(|script| Transaction {
                 name: script.name,
                 description: script.description,
                 weight: 1,
-                body: Body::Script(script.source),
+                body: Body::Script(script.text),
             })
-            .into_iter()
             .collect()
     }
 

@@ -1,0 +1,126 @@
+//! Deals the rows of all tables into chunks that any worker can load.
+//!
+//! A chunk is one COPY statement. Chunks are computed from their number and
+//! not listed, because a load can have millions of them.
+
+use std::ops::Range;
+
+use pgdyno_target::dialect::TransactionLimits;
+use pgdyno_workload::Table;
+
+/// Text of one chunk where the database sets no limit. Large enough that the
+/// statement's own cost (a round trip and a commit, about 1 ms with a disk
+/// behind it) is small against the time to load it (100 ms and more), small
+/// enough that several workers end at nearly the same time.
+pub(super) const CHUNK_BYTES: u64 = 2 << 20;
+
+/// Share of a transaction's size limit that the text may fill: databases count
+/// more than the text, such as headers and keys of each row.
+const LIMIT_SHARE: u64 = 4;
+
+/// Rows of one table that are loaded by one statement.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Chunk {
+    /// Number of the table.
+    pub(super) table: usize,
+    /// Its rows, from 0.
+    pub(super) rows: Range<u64>,
+}
+
+/// All chunks of a load, table after table.
+#[derive(Debug, Clone)]
+pub(super) struct Chunks {
+    parts: Vec<Part>,
+}
+
+#[derive(Debug, Clone)]
+struct Part {
+    first: u64,
+    rows: u64,
+    rows_per_chunk: u64,
+}
+
+impl Chunks {
+    /// Deals the tables within a database's limits.
+    pub(super) fn new(tables: &[Table], limits: TransactionLimits) -> Self {
+        let mut first = 0;
+        let parts = tables
+            .iter()
+            .map(|table| {
+                let rows_per_chunk = rows_per_chunk(table, limits);
+                let part = Part { first, rows: table.rows, rows_per_chunk };
+                first += table.rows.div_ceil(rows_per_chunk);
+                part
+            })
+            .collect();
+        Self { parts }
+    }
+
+    /// Chunk number `number`, `None` behind the last one.
+    pub(super) fn get(&self, number: u64) -> Option<Chunk> {
+        let table = self.parts.partition_point(|part| part.first <= number).checked_sub(1)?;
+        let part = &self.parts[table];
+        let start = (number - part.first).checked_mul(part.rows_per_chunk)?;
+        (start < part.rows)
+            .then(|| Chunk { table, rows: start..part.rows.min(start + part.rows_per_chunk) })
+    }
+}
+
+fn rows_per_chunk(table: &Table, limits: TransactionLimits) -> u64 {
+    let row_bytes = u64::from(table.row_bytes_max).max(1);
+    let bytes = limits.bytes.map_or(CHUNK_BYTES, |bytes| CHUNK_BYTES.min(bytes / LIMIT_SHARE));
+    (bytes / row_bytes).min(limits.rows.unwrap_or(u64::MAX)).max(1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn table(rows: u64, row_bytes_max: u32) -> Table {
+        Table { name: "t", columns: &[], rows, row_bytes_max, key_sum: None }
+    }
+
+    proptest! {
+        /// The chunks hold every row of every table once, in order, and none
+        /// is beyond a database's limits.
+        #[test]
+        fn every_row_is_in_one_chunk(
+            counts in prop::collection::vec(0u64..200_000, 1..6),
+            row_bytes in 0u32..200,
+            limit in prop::option::of(1u64..5000),
+        ) {
+            let tables: Vec<Table> = counts.iter().map(|&rows| table(rows, row_bytes)).collect();
+            // A hundredth of the rows keeps the number of chunks small.
+            let rows_max = limit.map(|rows| rows.max(500));
+            let limits = TransactionLimits { rows: rows_max, ..TransactionLimits::default() };
+            let chunks = Chunks::new(&tables, limits);
+            let mut next = vec![0u64; tables.len()];
+            let mut number = 0;
+            let mut table_before = 0;
+            while let Some(chunk) = chunks.get(number) {
+                prop_assert!(chunk.table >= table_before);
+                prop_assert_eq!(chunk.rows.start, next[chunk.table]);
+                prop_assert!(chunk.rows.end > chunk.rows.start);
+                prop_assert!(chunk.rows.end - chunk.rows.start <= rows_max.unwrap_or(u64::MAX));
+                next[chunk.table] = chunk.rows.end;
+                table_before = chunk.table;
+                number += 1;
+            }
+            prop_assert_eq!(next, counts);
+            prop_assert_eq!(chunks.get(number + 1000), None);
+        }
+    }
+
+    /// A size limit of the database is kept with room to spare, and a row
+    /// larger than the limit still makes a chunk of its own.
+    #[test]
+    fn byte_limits_are_kept() {
+        let limits = TransactionLimits { bytes: Some(4000), ..TransactionLimits::default() };
+        let chunks = Chunks::new(&[table(1000, 100)], limits);
+        assert_eq!(chunks.get(0), Some(Chunk { table: 0, rows: 0..10 }));
+        let chunks = Chunks::new(&[table(3, 5000)], limits);
+        assert_eq!(chunks.get(2), Some(Chunk { table: 0, rows: 2..3 }));
+        assert_eq!(chunks.get(3), None);
+    }
+}

@@ -1,0 +1,77 @@
+//! Why a load ended before its end.
+
+use pgdyno_wire::Error as WireError;
+
+/// A load failed or was stopped. The tables are then incomplete; a new load
+/// drops them and begins again.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum LoadError {
+    /// No connection could be made.
+    #[error("could not connect to load data: {words}")]
+    Connect {
+        /// The server's SQLSTATE, where it answered.
+        sqlstate: Option<String>,
+        /// Host, port and reason.
+        words: String,
+    },
+    /// The server refused a statement, or the connection was lost in it.
+    #[error("{what} failed on {at}: {words}")]
+    Statement {
+        /// What was being done, with table and rows.
+        what: String,
+        /// Host and port.
+        at: String,
+        /// The server's SQLSTATE, where it answered.
+        sqlstate: Option<String>,
+        /// The server's or the system's words.
+        words: String,
+        /// True where the connection is gone, as when the server was stopped.
+        connection_lost: bool,
+    },
+    /// The tables do not hold what was sent.
+    #[error("after loading, {table} has {found} instead of {expected}; load it anew")]
+    Check {
+        /// The table.
+        table: &'static str,
+        /// What was found, for people.
+        found: String,
+        /// What should be there.
+        expected: String,
+    },
+    /// The dialect wants rows in a way that is not built.
+    #[error("{dialect} takes no COPY, and loading by other statements is not built")]
+    Method {
+        /// The dialect's name for people.
+        dialect: &'static str,
+    },
+    /// The person asked for the end.
+    #[error(
+        "loading was interrupted after {rows_done} of {rows_total} rows; the tables are incomplete"
+    )]
+    Interrupted {
+        /// Rows sent.
+        rows_done: u64,
+        /// Rows that were to be loaded.
+        rows_total: u64,
+    },
+}
+
+/// A failure inside the loader, before it is known whether it is the first.
+#[derive(Debug)]
+pub(super) enum Failure {
+    /// Another worker failed or the person asked for the end.
+    Stopped,
+    /// The reason to tell.
+    Error(LoadError),
+}
+
+impl From<LoadError> for Failure {
+    fn from(error: LoadError) -> Self {
+        Self::Error(error)
+    }
+}
+
+/// The SQLSTATE as text, where the server gave one.
+pub(super) fn sqlstate(error: &WireError) -> Option<String> {
+    error.sqlstate().map(|state| state.to_string())
+}

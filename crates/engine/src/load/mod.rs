@@ -1,0 +1,68 @@
+//! Fills a workload's tables: drop, create, rows over several connections,
+//! keys, statistics, and a check that all of it arrived.
+//!
+//! A worker is a thread with one connection that takes the next chunk of rows,
+//! makes its text and COPYs it; what a chunk holds depends on its number and
+//! the seed alone. The calling thread only watches: it tells the observer how
+//! far things are and passes an interrupt on. Nothing is printed here.
+
+mod chunks;
+mod error;
+mod link;
+mod progress;
+mod steps;
+mod threads;
+
+use std::num::NonZeroU32;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::time::Duration;
+
+use pgdyno_target::dialect::{Dialect, LoadMethod};
+use pgdyno_wire::connect::ConnectContext;
+use pgdyno_workload::Workload;
+
+pub use error::LoadError;
+pub use progress::{
+    LoadObserver, LoadReport, LoadedTable, Phase, Progress, SilentLoad, TableProgress,
+};
+
+/// Time between two reports to the observer, and the longest time until an
+/// interrupt is seen by the watching thread.
+pub const TICK: Duration = Duration::from_millis(100);
+
+/// What to load, and over which connections.
+#[derive(Debug, Clone)]
+pub struct LoadPlan<'a> {
+    /// Tables and data.
+    pub workload: &'a dyn Workload,
+    /// What the database accepts.
+    pub dialect: &'a dyn Dialect,
+    /// Where to connect, at least one; connections are dealt in turn.
+    pub endpoints: &'a [Arc<ConnectContext>],
+    /// Connections that load side by side. With 1, tables are made and filled
+    /// in one transaction with `COPY … FREEZE` where the dialect has it.
+    pub jobs: NonZeroU32,
+    /// Seed of the data.
+    pub seed: u64,
+}
+
+/// Makes the workload's tables anew, fills them, and checks the result.
+///
+/// Existing tables of the same names are dropped first. Sets nothing global;
+/// all connections are closed at the end. An interrupt ends it within half a
+/// second, also while the server works on one long statement.
+///
+/// # Errors
+/// See [`LoadError`]. When one worker fails the others stop, and the first
+/// reason is the one that is told.
+pub fn load(
+    plan: &LoadPlan<'_>,
+    observer: &dyn LoadObserver,
+    interrupt: &AtomicBool,
+) -> Result<LoadReport, LoadError> {
+    if plan.dialect.load_method() != LoadMethod::Copy {
+        return Err(LoadError::Method { dialect: plan.dialect.title() });
+    }
+    steps::Steps::new(plan, observer, interrupt).all()
+}
