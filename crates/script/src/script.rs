@@ -1,0 +1,300 @@
+//! Compiled scripts: commands with their text, their place and what they need when run.
+
+use crate::error::{RunError, ScriptError};
+use crate::expr::Expr;
+use crate::names::{Names, Slot};
+use crate::number;
+use crate::sql::Sql;
+use crate::vars::Vars;
+
+/// Most words of a meta command, its name included.
+pub const WORDS_MAX: usize = 256;
+/// Most characters of a shell command.
+pub const SHELL_COMMAND_MAX: usize = 254;
+/// Most bytes that are read of a `\setshell` command's first line.
+pub const SHELL_RESULT_MAX: usize = 63;
+/// Most bytes of an SQL command's first line in reports.
+pub const SQL_LABEL_MAX: usize = 127;
+
+/// A compiled script.
+#[derive(Debug, Clone)]
+pub struct Script {
+    /// File name as given, or the description of a built-in script.
+    pub name: String,
+    /// Never empty.
+    pub commands: Vec<Command>,
+    /// The text that it was made from, up to its first NUL byte.
+    pub source: Box<[u8]>,
+}
+
+/// One command of a script.
+#[derive(Debug, Clone)]
+pub struct Command {
+    /// Line in the source of its first byte, from 1.
+    pub line: u32,
+    /// Bytes in the source: SQL from its first kept byte, a meta command from its backslash.
+    pub span: std::ops::Range<usize>,
+    /// What reports show: the first line of SQL (at most [`SQL_LABEL_MAX`]
+    /// bytes, more only if a letter would be cut), the whole text of a meta command.
+    pub label: String,
+    /// Words of a meta command, its name as typed first; empty for SQL. `\set`
+    /// keeps its name and the variable, `\if` its name only; `\sleep 2ms` has the unit apart as well.
+    pub words: Vec<String>,
+    /// What to do.
+    pub kind: CommandKind,
+}
+
+/// What a command does.
+#[derive(Debug, Clone)]
+pub enum CommandKind {
+    /// Send SQL.
+    Sql(Box<Sql>),
+    /// `\set`.
+    Set {
+        /// Where the value goes.
+        target: Target,
+        /// The expression.
+        expr: Expr,
+    },
+    /// `\setshell`.
+    SetShell {
+        /// Where the number goes.
+        target: Target,
+        /// The command.
+        shell: Shell,
+    },
+    /// `\shell`.
+    Shell(Shell),
+    /// `\sleep`.
+    Sleep(Sleep),
+    /// `\if`. False: go to command `otherwise` (an Elif is evaluated there, an
+    /// Else or Endif is passed through).
+    If {
+        /// The condition.
+        cond: Expr,
+        /// Index of the matching Elif, Else or Endif.
+        otherwise: usize,
+    },
+    /// `\elif`. Reached by a jump: evaluated as an If. Reached from the branch above it: go to `end`.
+    Elif {
+        /// The condition.
+        cond: Expr,
+        /// Index of the next Elif, Else or Endif of this conditional.
+        otherwise: usize,
+        /// Index of the Endif.
+        end: usize,
+    },
+    /// `\else`. Reached by a jump: go on behind it. Reached from the branch above it: go to `end`.
+    Else {
+        /// Index of the Endif.
+        end: usize,
+    },
+    /// `\endif`.
+    Endif,
+    /// `\startpipeline`.
+    StartPipeline,
+    /// `\syncpipeline`.
+    SyncPipeline,
+    /// `\endpipeline`.
+    EndPipeline,
+}
+
+impl CommandKind {
+    /// The name of the command as pgbench's messages have it: `SQL`, `set`, `shell`, ….
+    #[must_use]
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::Sql(_) => "SQL",
+            Self::Set { .. } => "set",
+            Self::SetShell { .. } => "setshell",
+            Self::Shell(_) => "shell",
+            Self::Sleep(_) => "sleep",
+            Self::If { .. } => "if",
+            Self::Elif { .. } => "elif",
+            Self::Else { .. } => "else",
+            Self::Endif => "endif",
+            Self::StartPipeline => "startpipeline",
+            Self::SyncPipeline => "syncpipeline",
+            Self::EndPipeline => "endpipeline",
+        }
+    }
+
+    /// The SQL, if it is that.
+    #[must_use]
+    pub fn sql(&self) -> Option<&Sql> {
+        match self {
+            Self::Sql(sql) => Some(sql),
+            _ => None,
+        }
+    }
+}
+
+/// The variable that a meta command assigns. A bad name is an error only when run.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Target {
+    /// A good name.
+    Slot(Slot),
+    /// A bad name.
+    Invalid(String),
+}
+
+impl Target {
+    /// The slot.
+    ///
+    /// # Errors
+    /// `set: invalid variable name: "X"`, beginning with `context` (`set` or `setshell`).
+    pub fn slot(&self, context: &'static str) -> Result<Slot, RunError> {
+        match self {
+            Self::Slot(slot) => Ok(*slot),
+            Self::Invalid(name) => Err(RunError::InvalidName { context, name: name.clone() }),
+        }
+    }
+}
+
+/// `\sleep`: how long.
+#[derive(Debug, Clone)]
+pub struct Sleep {
+    /// The command's name as typed, for messages.
+    pub(crate) command: String,
+    pub(crate) amount: Amount,
+    /// Microseconds in its unit.
+    pub(crate) unit_us: i32,
+}
+
+#[derive(Debug, Clone)]
+pub(crate) enum Amount {
+    Const(i32),
+    Var { slot: Slot, name: String },
+}
+
+impl Sleep {
+    /// How long, in us; computed in 32 bits as pgbench does, so that it may wrap. Not positive: no wait.
+    ///
+    /// # Errors
+    /// Undefined variable, or one that does not begin with a digit.
+    pub fn duration_us(&self, vars: &Vars) -> Result<i32, RunError> {
+        let amount = match &self.amount {
+            Amount::Const(amount) => *amount,
+            Amount::Var { slot, name } => {
+                let Some(text) = vars.text(*slot) else {
+                    return Err(RunError::CommandVariable {
+                        command: self.command.clone(),
+                        name: name.clone(),
+                    });
+                };
+                let amount = number::atoi(&text);
+                if amount == 0 && !text.first().is_some_and(u8::is_ascii_digit) {
+                    return Err(RunError::SleepTime {
+                        command: self.command.clone(),
+                        text: String::from_utf8_lossy(&text).into_owned(),
+                        name: name.clone(),
+                    });
+                }
+                amount
+            }
+        };
+        Ok(amount.wrapping_mul(self.unit_us))
+    }
+}
+
+/// A shell command whose words may be variables.
+#[derive(Debug, Clone)]
+pub struct Shell {
+    pub(crate) words: Vec<ShellWord>,
+}
+
+#[derive(Debug, Clone)]
+pub(crate) enum ShellWord {
+    Text(Box<[u8]>),
+    /// `name` is the name with its colon.
+    Var {
+        slot: Slot,
+        name: String,
+    },
+}
+
+impl Shell {
+    /// The first word as written: what messages call the command.
+    #[must_use]
+    pub fn command(&self) -> String {
+        match self.words.first() {
+            Some(ShellWord::Text(text)) => String::from_utf8_lossy(text).into_owned(),
+            Some(ShellWord::Var { name, .. }) => name.clone(),
+            None => String::new(),
+        }
+    }
+
+    /// The line for the system's shell.
+    ///
+    /// # Errors
+    /// An undefined variable, or more than [`SHELL_COMMAND_MAX`] bytes.
+    pub fn line(&self, vars: &Vars) -> Result<Vec<u8>, RunError> {
+        let mut line = Vec::new();
+        for (index, word) in self.words.iter().enumerate() {
+            if index > 0 {
+                line.push(b' ');
+            }
+            match word {
+                ShellWord::Text(text) => line.extend_from_slice(text),
+                ShellWord::Var { slot, name } => {
+                    if !vars.write_text(*slot, &mut line) {
+                        return Err(RunError::CommandVariable {
+                            command: self.command(),
+                            name: name.clone(),
+                        });
+                    }
+                }
+            }
+            if line.len() > SHELL_COMMAND_MAX {
+                return Err(RunError::ShellTooLong { command: self.command() });
+            }
+        }
+        Ok(line)
+    }
+
+    /// The number in the output of a `\setshell` command; only its first line
+    /// counts, and of that [`SHELL_RESULT_MAX`] bytes.
+    ///
+    /// # Errors
+    /// No output, or not an integer.
+    pub fn result(&self, output: &[u8]) -> Result<i32, RunError> {
+        if output.is_empty() {
+            return Err(RunError::ShellRead { command: self.command() });
+        }
+        let end = memchr::memchr(b'\n', output).map_or(output.len(), |at| at + 1);
+        let line = &output[..end.min(SHELL_RESULT_MAX)];
+        // What C sees of it ends at a NUL.
+        let line = memchr::memchr(0, line).map_or(line, |at| &line[..at]);
+        let (number, rest) = number::strtol(line);
+        if line.is_empty() || !number::skip_blanks(rest).is_empty() {
+            return Err(RunError::ShellResult {
+                command: self.command(),
+                text: String::from_utf8_lossy(line).into_owned(),
+            });
+        }
+        Ok(number as i32)
+    }
+}
+
+impl Script {
+    /// Compiles a script. `name` is the file's name or a built-in script's description.
+    ///
+    /// # Errors
+    /// A fault in the text, an empty script, or conditionals that do not nest.
+    pub fn parse(name: &str, source: &[u8], names: &mut Names) -> Result<Self, ScriptError> {
+        crate::meta::parse_script(name, source, names)
+    }
+
+    /// For the extended protocol: no statement may have more variables than [`crate::sql::PARAMS_MAX`].
+    ///
+    /// # Errors
+    /// The first statement that has.
+    pub fn check_params(&self) -> Result<(), ScriptError> {
+        for command in &self.commands {
+            if let Some(sql) = command.kind.sql() {
+                sql.check_params()?;
+            }
+        }
+        Ok(())
+    }
+}
