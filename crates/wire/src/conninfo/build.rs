@@ -3,7 +3,6 @@
 //! The checks run in libpq's order where that order can be seen: which of two
 //! faults is named first.
 
-use std::net::IpAddr;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -11,15 +10,13 @@ use super::Resolved;
 use super::env::Env;
 use super::error::{ConnInfoError, ConnInfoErrorKind};
 use super::parameter::{PARAMETERS, Params, Support};
-use super::passfile::PassFile;
+use super::place;
 use crate::options::{
-    ChannelBinding, Host, Keepalives, LoadBalanceHosts, Options, Ssl, SslMode, SslNegotiation,
+    ChannelBinding, Keepalives, LoadBalanceHosts, Options, Ssl, SslMode, SslNegotiation,
     SslRootCert, TargetSessionAttrs,
 };
 use crate::secret::Secret;
 
-/// The port where none is given.
-const PORT_DEFAULT: u16 = 5432;
 /// `require_auth` knows these (libpq 18).
 const AUTH_METHODS: [&str; 7] =
     ["password", "md5", "gss", "sspi", "scram-sha-256", "oauth", "none"];
@@ -34,11 +31,11 @@ const TLS12: usize = 2;
 /// Position of TLS 1.3.
 const TLS13: usize = 3;
 
-type Checked<T> = Result<T, ConnInfoError>;
+pub(crate) type Checked<T> = Result<T, ConnInfoError>;
 
 /// Builds the options out of parameters to which all defaults were added.
 pub(crate) fn options(params: &Params, env: &dyn Env) -> Checked<Resolved> {
-    let places = places(params, env)?;
+    let places = place::places(params, env)?;
     let user = match params.filled("user") {
         Some(user) => user.to_owned(),
         None => env.os_user().map_err(|message| {
@@ -47,7 +44,7 @@ pub(crate) fn options(params: &Params, env: &dyn Env) -> Checked<Resolved> {
         })?,
     };
     let dbname = params.filled("dbname").unwrap_or(&user).to_owned();
-    let (passwords, warnings) = passwords(params, env, &places, &dbname, &user);
+    let (passwords, warnings) = place::passwords(params, env, &places, &dbname, &user);
     let channel_binding = params.choice(
         "channel_binding",
         &[
@@ -65,7 +62,7 @@ pub(crate) fn options(params: &Params, env: &dyn Env) -> Checked<Resolved> {
         &[("disable", LoadBalanceHosts::Disable), ("random", LoadBalanceHosts::Random)],
     )?;
     let options = Options {
-        hosts: hosts(places, passwords)?,
+        hosts: place::hosts(places, passwords)?,
         user,
         dbname,
         server_options: params.owned("options"),
@@ -88,11 +85,11 @@ pub(crate) fn options(params: &Params, env: &dyn Env) -> Checked<Resolved> {
 }
 
 impl Params {
-    fn owned(&self, keyword: &str) -> Option<String> {
+    pub(crate) fn owned(&self, keyword: &str) -> Option<String> {
         self.filled(keyword).map(str::to_owned)
     }
 
-    fn path(&self, keyword: &str) -> Option<PathBuf> {
+    pub(crate) fn path(&self, keyword: &str) -> Option<PathBuf> {
         self.filled(keyword).map(PathBuf::from)
     }
 
@@ -123,7 +120,7 @@ impl Params {
     }
 }
 
-fn error(kind: ConnInfoErrorKind, message: impl Into<String>) -> ConnInfoError {
+pub(crate) fn error(kind: ConnInfoErrorKind, message: impl Into<String>) -> ConnInfoError {
     ConnInfoError::new(kind, message)
 }
 
@@ -132,120 +129,12 @@ fn bad_value(keyword: &str, value: &str) -> ConnInfoError {
 }
 
 /// Blanks around the digits are allowed, anything else is not.
-fn integer(keyword: &str, text: &str) -> Checked<i32> {
+pub(crate) fn integer(keyword: &str, text: &str) -> Checked<i32> {
     text.trim_matches(super::keywords::is_blank).parse().map_err(|_| {
         error(
             ConnInfoErrorKind::BadValue,
             format!("invalid integer value \"{text}\" for connection option \"{keyword}\""),
         )
-    })
-}
-
-/// A place to try, as texts: the password file compares ports as they were written.
-struct Place {
-    name: String,
-    addr: String,
-    port: String,
-}
-
-/// Lines up `host`, `hostaddr` and `port`, which may all be lists.
-fn places(params: &Params, env: &dyn Env) -> Checked<Vec<Place>> {
-    let list = |keyword: &str| -> Vec<String> {
-        params
-            .filled(keyword)
-            .map(|text| text.split(',').map(str::to_owned).collect())
-            .unwrap_or_default()
-    };
-    let (names, addrs, ports) = (list("host"), list("hostaddr"), list("port"));
-    let conflict = |message: String| error(ConnInfoErrorKind::Conflict, message);
-    if !addrs.is_empty() && !names.is_empty() && names.len() != addrs.len() {
-        return Err(conflict(format!(
-            "could not match {} host names to {} hostaddr values",
-            names.len(),
-            addrs.len()
-        )));
-    }
-    let count = names.len().max(addrs.len()).max(1);
-    if ports.len() > 1 && ports.len() != count {
-        return Err(conflict(format!(
-            "could not match {} port numbers to {count} hosts",
-            ports.len()
-        )));
-    }
-    let nth = |texts: &[String], index: usize| texts.get(index).cloned().unwrap_or_default();
-    Ok((0..count)
-        .map(|index| {
-            let (mut name, addr) = (nth(&names, index), nth(&addrs, index));
-            if name.is_empty() && addr.is_empty() {
-                name = env.default_socket_dir();
-            }
-            let port = nth(&ports, if ports.len() == 1 { 0 } else { index });
-            Place { name, addr, port }
-        })
-        .collect())
-}
-
-/// The password for each place, and warnings about the password file.
-fn passwords(
-    params: &Params,
-    env: &dyn Env,
-    places: &[Place],
-    dbname: &str,
-    user: &str,
-) -> (Vec<Option<Secret>>, Vec<String>) {
-    if let Some(password) = params.filled("password") {
-        return (vec![Some(Secret::new(password)); places.len()], Vec::new());
-    }
-    let path = params.path("passfile").or_else(|| env.home().map(|home| home.join(".pgpass")));
-    let Some(path) = path else {
-        return (vec![None; places.len()], Vec::new());
-    };
-    let (file, warning) = PassFile::read(&path);
-    let socket_dir = env.default_socket_dir();
-    let passwords = places.iter().map(|place| {
-        let host = match place.name.as_str() {
-            "" => place.addr.as_str(),
-            // Sockets in the usual place are local, so the file calls them so.
-            name if name == socket_dir => "localhost",
-            name => name,
-        };
-        let port = if place.port.is_empty() { "5432" } else { place.port.as_str() };
-        file.find(host, port, dbname, user)
-    });
-    (passwords.collect(), warning.into_iter().collect())
-}
-
-fn hosts(places: Vec<Place>, passwords: Vec<Option<Secret>>) -> Checked<Vec<Host>> {
-    places
-        .into_iter()
-        .zip(passwords)
-        .map(|(place, password)| {
-            let addr = match place.addr.as_str() {
-                "" => None,
-                text => Some(address(text)?),
-            };
-            Ok(Host { name: place.name, addr, port: port(&place.port)?, password })
-        })
-        .collect()
-}
-
-fn address(text: &str) -> Checked<IpAddr> {
-    text.parse().map_err(|_| {
-        error(
-            ConnInfoErrorKind::BadValue,
-            format!("could not parse network address \"{text}\": Name or service not known"),
-        )
-        .with_hint("hostaddr takes a numeric address without a zone; names go into host")
-    })
-}
-
-fn port(text: &str) -> Checked<u16> {
-    if text.is_empty() {
-        return Ok(PORT_DEFAULT);
-    }
-    u16::try_from(integer("port", text)?).ok().filter(|port| *port > 0).ok_or_else(|| {
-        error(ConnInfoErrorKind::BadValue, format!("invalid port number: \"{text}\""))
-            .with_hint("a port is between 1 and 65535")
     })
 }
 

@@ -27,6 +27,7 @@ mod keywords;
 mod mask;
 mod parameter;
 mod passfile;
+mod place;
 mod service;
 mod show;
 mod uri;
