@@ -286,10 +286,10 @@ impl Latencies {
         let histogram = decode_v2(&STANDARD.decode(&record.hdr_v2)?)?;
         let held = histogram.len().saturating_add(record.over_range);
         if held != record.count {
-            return Err(inconsistent("count", record.count, held));
+            return Err(inconsistent("count", &record.count, &held));
         }
         let number = |field, text: &str| {
-            text.parse::<u128>().map_err(|_| inconsistent(field, text, "a whole number"))
+            text.parse::<u128>().map_err(|_| inconsistent(field, &text, &"a whole number"))
         };
         Ok(Self {
             over_range: record.over_range,
@@ -346,7 +346,7 @@ fn decode_v2(bytes: &[u8]) -> Result<Histogram<u64>, LatencyError> {
         .map_err(|error| LatencyError::Format(error.to_string()))
 }
 
-fn inconsistent(field: &'static str, stored: impl ToString, found: impl ToString) -> LatencyError {
+fn inconsistent(field: &'static str, stored: &dyn ToString, found: &dyn ToString) -> LatencyError {
     LatencyError::Inconsistent { field, stored: stored.to_string(), found: found.to_string() }
 }
 
