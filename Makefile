@@ -1,0 +1,32 @@
+# What a person types. Everything that is needed is installed by these targets.
+
+CARGO ?= cargo
+TARGET_DIR = $(if $(CARGO_TARGET_DIR),$(CARGO_TARGET_DIR),target)
+
+.PHONY: help demo setup build test lint clean-cache
+
+help: ## Show this list
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1|\2/p' Makefile | awk -F'|' '{ printf "%-18s %s\n", $$1, $$2 }'
+
+demo: setup build ## Put a throw-away PostgreSQL on the dynamometer
+	PGDYNO_PG_BIN="$$(scripts/find-postgres)" $(TARGET_DIR)/release/pgdyno demo
+
+setup: ## Find a PostgreSQL server, or install one
+	@scripts/install-postgres
+
+build: ## Build the release binary
+	$(CARGO) build --release --locked --package pgdyno
+
+test: ## Run all tests, on real servers
+	@scripts/install-test-tools
+	eval "$$(scripts/test-env)" && $(CARGO) test --workspace --locked --no-fail-fast
+
+lint: ## Check format, lints, documentation and dependencies
+	@scripts/install-lint-tools
+	$(CARGO) fmt --all --check
+	$(CARGO) clippy --workspace --all-targets --locked -- -D warnings
+	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --workspace --no-deps --locked
+	@scripts/lint-dependencies
+
+clean-cache: ## Remove what setup, test and lint have unpacked here
+	rm -rf .cache
