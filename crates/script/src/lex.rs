@@ -47,6 +47,9 @@ pub(crate) fn token(text: &[u8], at: usize) -> (Kind, usize) {
         }
         byte if byte.is_ascii_digit() => (Kind::Number, number(text, at)),
         byte if is_name_start(byte) => (Kind::Word, while_at(text, at, is_word_byte)),
+        // A variable ends before a `$`, where a word would go on; `::` is a cast.
+        b':' if second == Some(b':') => (Kind::Other, at + 2),
+        b':' => (Kind::Other, while_at(text, at + 1, is_name_byte)),
         b'(' => (Kind::Open, at + 1),
         b')' => (Kind::Close, at + 1),
         b';' => (Kind::Semicolon, at + 1),

@@ -275,8 +275,9 @@ impl Reader<'_, '_> {
                 sql.store = store;
                 return Ok(());
             }
+            // Only a meta command is named: pgbench has no label for SQL yet at this point.
+            Some(Command { kind: CommandKind::Sql(_), .. }) | None => None,
             Some(command) => Some(command.label.clone()),
-            None => None,
         };
         let mut error = self.error(meta, false, "\\gset must follow an SQL command", more, None);
         error.command = None;

@@ -136,6 +136,8 @@ fn call(function: Function, args: &[Value], env: &mut Env<'_>) -> Evaluated {
         (F::Abs, [a]) => Ok(match *a {
             Value::Int(int) => Value::Int(int.wrapping_abs()),
             Value::Double(double) if double < 0.0 => Value::Double(-double),
+            // pgbench takes a boolean's bits for a double here.
+            Value::Bool(truth) => Value::Double(f64::from_bits(u64::from(truth))),
             other => other,
         }),
         (F::Debug, [a]) => {
