@@ -37,8 +37,6 @@ pub(crate) enum Kind {
     Config(String),
     /// A failure without words of the server.
     Connect(String),
-    /// The system refused a connection; the text is complete.
-    Refused(String, io::Error),
     /// A failure of TLS or of what it needs.
     Tls(String),
     /// Authentication failed on this side.
@@ -80,11 +78,6 @@ impl Error {
 
     pub(crate) fn closed() -> Self {
         Self::new(Kind::Lost(None))
-    }
-
-    /// The kind, for this crate's decisions.
-    pub(crate) fn kind(&self) -> &Kind {
-        &self.0.kind
     }
 
     /// Says which server it was.
@@ -169,7 +162,6 @@ impl fmt::Display for Error {
         match &self.0.kind {
             Kind::Config(text)
             | Kind::Connect(text)
-            | Kind::Refused(text, _)
             | Kind::Tls(text)
             | Kind::Auth(text)
             | Kind::Unexpected(text) => f.write_str(text),

@@ -7,6 +7,7 @@
 pub mod auth;
 pub mod backend;
 pub mod channel;
+pub mod client;
 pub mod connect;
 pub mod conninfo;
 pub mod error;
@@ -14,6 +15,9 @@ pub mod frontend;
 pub mod options;
 pub mod secret;
 pub mod sqlstate;
+pub mod tls;
 
+pub use client::Connection;
+pub use connect::ConnectContext;
 pub use error::Error;
 pub use sqlstate::SqlState;

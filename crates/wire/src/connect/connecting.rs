@@ -1,14 +1,17 @@
 //! The state machine from nothing to a session that is ready for a query.
 
 use std::collections::BTreeMap;
-use std::os::fd::RawFd;
+use std::os::fd::{AsFd, BorrowedFd, RawFd};
 use std::sync::Arc;
 use std::time::Instant;
 
 use super::ConnectContext;
+use super::attempt::{Attempt, Failure, Next, Purpose};
+use super::session::version_num;
 use crate::backend::ServerError;
 use crate::channel::Channel;
-use crate::error::Error;
+use crate::error::{Error, Kind};
+use crate::options::{SslMode, TargetSessionAttrs};
 
 /// What a [`Connecting`] waits for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -50,6 +53,21 @@ pub struct Connected {
 #[derive(Debug)]
 pub struct Connecting {
     ctx: Arc<ConnectContext>,
+    /// Endpoints in the order to try.
+    order: Vec<usize>,
+    /// Which of `order` is being tried.
+    at: usize,
+    /// What kind of server will do, in this pass.
+    wanted: TargetSessionAttrs,
+    /// The present endpoint is tried for the second time, encrypted or not as
+    /// it was not before.
+    second_encryption: bool,
+    attempt: Option<Attempt>,
+    done: bool,
+    generation: u32,
+    deadline: Option<Instant>,
+    /// What earlier attempts said.
+    earlier: Vec<String>,
 }
 
 impl Connecting {
@@ -57,45 +75,170 @@ impl Connecting {
     /// Nothing happens before the first [`Connecting::drive`].
     #[must_use]
     pub fn start(ctx: Arc<ConnectContext>) -> Self {
-        Self { ctx }
+        Self::start_at(ctx, 0)
+    }
+
+    /// As [`Connecting::start`], but tries the hosts from `first_host` on, and
+    /// the ones before it last: for clients that are dealt out over endpoints.
+    /// Counted modulo the number of hosts. Random order takes precedence.
+    #[must_use]
+    pub fn start_at(ctx: Arc<ConnectContext>, first_host: usize) -> Self {
+        let order = ctx.order(first_host);
+        let wanted = ctx.options().target_session_attrs;
+        Self {
+            ctx,
+            order,
+            at: 0,
+            wanted,
+            second_encryption: false,
+            attempt: None,
+            done: false,
+            generation: 0,
+            deadline: None,
+            earlier: Vec::new(),
+        }
     }
 
     /// Goes as far as possible without waiting. Call it at first, then
     /// whenever the socket is ready or [`Connecting::deadline`] has passed.
+    /// Calling it too early does no harm.
     ///
     /// # Errors
-    /// No host gave a session. The error tells of every attempt.
+    /// No host gave a session. The error tells of every attempt. Do not call
+    /// it again afterwards.
     pub fn drive(&mut self, now: Instant) -> Result<Drive, Error> {
-        let _ = (&self.ctx, now);
-        Ok(Drive::Done)
+        loop {
+            let result = self.drive_attempt(now);
+            match result {
+                Ok(Drive::Done) => {
+                    self.done = true;
+                    self.deadline = None;
+                    return Ok(Drive::Done);
+                }
+                Ok(wait) => return Ok(wait),
+                Err(failure) => self.move_on(failure)?,
+            }
+        }
     }
 
     /// The socket to wait for. It changes whenever another address or
     /// encryption is tried: compare [`Connecting::generation`] after each
     /// [`Connecting::drive`], and register again if that has changed. (The
     /// number alone does not tell: the system uses numbers again. A closed
-    /// socket leaves an epoll set by itself.)
+    /// socket leaves an epoll set by itself.) `None` only before the first
+    /// drive and after a failed one.
     #[must_use]
     pub fn fd(&self) -> Option<RawFd> {
-        None
+        self.attempt.as_ref().map(Attempt::fd)
+    }
+
+    /// As [`Connecting::fd`], for calls that borrow the socket.
+    #[must_use]
+    pub fn as_fd(&self) -> Option<BorrowedFd<'_>> {
+        self.attempt.as_ref().map(|attempt| attempt.channel.as_fd())
     }
 
     /// Counts the sockets made so far.
     #[must_use]
-    pub fn generation(&self) -> u32 {
-        0
+    pub const fn generation(&self) -> u32 {
+        self.generation
     }
 
     /// When the present attempt will have lasted too long (`connect_timeout`).
     #[must_use]
-    pub fn deadline(&self) -> Option<Instant> {
-        None
+    pub const fn deadline(&self) -> Option<Instant> {
+        self.deadline
     }
 
     /// The session, once [`Drive::Done`]; else `None`. The socket stays the
     /// same, so that what was registered stays valid.
     #[must_use]
     pub fn finish(self) -> Option<Connected> {
-        None
+        let attempt = self.attempt.filter(|_| self.done)?;
+        let endpoint_index = self.order[self.at];
+        let session = attempt.session;
+        let version = session.parameters.get("server_version").map_or("", String::as_str);
+        Some(Connected {
+            channel: attempt.channel,
+            backend_pid: session.pid,
+            secret_key: session.key,
+            server_version_num: version_num(version),
+            parameters: session.parameters,
+            host_index: self.ctx.endpoints()[endpoint_index].host_index,
+            endpoint_index,
+            notices: session.notices,
+            read_ahead: attempt.received,
+        })
+    }
+
+    /// Opens the present attempt if there is none, and drives it.
+    fn drive_attempt(&mut self, now: Instant) -> Result<Drive, Failure> {
+        let endpoint = &self.ctx.endpoints()[self.order[self.at]];
+        let attempt = match &mut self.attempt {
+            Some(attempt) => attempt,
+            none => {
+                let timeout = self.ctx.options().connect_timeout;
+                self.deadline = timeout.and_then(|timeout| now.checked_add(timeout));
+                let mode = self.ctx.options().ssl.mode;
+                let encrypt = !endpoint.is_unix()
+                    && (mode > SslMode::Allow) != self.second_encryption
+                    && self.ctx.tls().is_some();
+                let purpose = Purpose::Session(self.wanted);
+                let opened = Attempt::open(&self.ctx, endpoint, encrypt, purpose)?;
+                self.generation = self.generation.wrapping_add(1);
+                none.insert(opened)
+            }
+        };
+        let drive = attempt.drive(&self.ctx, endpoint)?;
+        if drive != Drive::Done && self.deadline.is_some_and(|deadline| deadline <= now) {
+            return Err(Failure::endpoint(Error::new(Kind::Timeout)));
+        }
+        Ok(drive)
+    }
+
+    /// Notes a failure and turns to what comes next; the error of all attempts
+    /// where nothing does.
+    fn move_on(&mut self, failure: Failure) -> Result<(), Error> {
+        let was_encrypted = self.attempt.take().is_some_and(|attempt| attempt.is_encrypted());
+        let endpoint = &self.ctx.endpoints()[self.order[self.at]];
+        let error = failure.error.at(&endpoint.host, endpoint.port, endpoint.failure_prefix());
+        let mode = self.ctx.options().ssl.mode;
+        let has_other = failure.other_encryption
+            && !self.second_encryption
+            && !endpoint.is_unix()
+            && self.ctx.tls().is_some()
+            && match mode {
+                SslMode::Allow => !was_encrypted,
+                // A prefer that was answered `N` has been plain already.
+                SslMode::Prefer => was_encrypted,
+                _ => false,
+            };
+        let next = if has_other { None } else { self.next_position(failure.next) };
+        match next {
+            None if has_other => self.second_encryption = true,
+            Some(at) => {
+                self.at = at;
+                self.second_encryption = false;
+            }
+            None => return Err(error.after(std::mem::take(&mut self.earlier))),
+        }
+        self.earlier.push(error.to_string());
+        Ok(())
+    }
+
+    /// The next place in the order; begins a second pass for `prefer-standby`.
+    fn next_position(&mut self, next: Next) -> Option<usize> {
+        let host_of = |at: usize| self.ctx.endpoints()[self.order[at]].host_index;
+        let present = host_of(self.at);
+        let found = match next {
+            Next::Stop => return None,
+            Next::Endpoint => Some(self.at + 1).filter(|at| *at < self.order.len()),
+            Next::Host => (self.at + 1..self.order.len()).find(|at| host_of(*at) != present),
+        };
+        if found.is_none() && self.wanted == TargetSessionAttrs::PreferStandby {
+            self.wanted = TargetSessionAttrs::Any;
+            return Some(0);
+        }
+        found
     }
 }
