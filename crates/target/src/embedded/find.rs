@@ -140,8 +140,13 @@ fn candidates() -> Vec<(String, Option<PathBuf>)> {
         found.extend(folders.into_iter().map(|folder| (pattern.to_owned(), Some(folder))));
     }
     found.push(("the project's .cache/postgres/bin".to_owned(), project_folder()));
-    let cache = cache_home().map(|home| home.join("pgdyno/postgres/bin"));
-    found.push(("the cache folder".to_owned(), cache.filter(|folder| folder.is_dir())));
+    // The second is where `make` unpacks a server for a root whose project
+    // folder other users cannot enter.
+    for cache in [cache_home(), Some(PathBuf::from("/var/cache"))].into_iter().flatten() {
+        let folder = cache.join("pgdyno/postgres/bin");
+        let origin = format!("the cache, {}", folder.display());
+        found.push((origin, Some(folder).filter(|folder| folder.is_dir())));
+    }
     found
 }
 
