@@ -17,5 +17,5 @@ pub mod workload;
 pub use audit::{AccessError, ProbeError};
 pub use figures::{Commits, Figures, Finding, Verdict};
 pub use registry::{Choice, Entry, MakeError, make, workloads};
-pub use session::{Session, SqlError};
+pub use session::{Row, Session, SqlError};
 pub use workload::{Body, Found, KeySum, Reset, Table, TableStatement, Transaction, Workload};

@@ -3,6 +3,8 @@
 //! A trait, so that the rules here know no sockets and can be tested with
 //! answers that no honest server gives.
 
+use pgdyno_wire::Connection;
+
 /// The server, or the way to it, refused a statement.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{text}")]
@@ -39,4 +41,30 @@ pub trait Session {
     /// # Errors
     /// The server refused it, or the connection is lost.
     fn execute(&mut self, sql: &str) -> Result<u64, SqlError>;
+}
+
+impl Session for Connection {
+    fn query(&mut self, sql: &str) -> Result<(Vec<String>, Vec<Row>), SqlError> {
+        let mut results = self.simple_query(sql).map_err(|error| sql_error(self, &error))?;
+        let last = results.pop().unwrap_or_default();
+        Ok((last.columns, last.rows))
+    }
+
+    fn execute(&mut self, sql: &str) -> Result<u64, SqlError> {
+        let tag = Self::execute(self, sql).map_err(|error| sql_error(self, &error))?;
+        Ok(tag.and_then(|tag| tag.rows).unwrap_or(0))
+    }
+}
+
+/// An error of the server speaks for itself; one of the connection needs to
+/// say which.
+fn sql_error(conn: &Connection, error: &pgdyno_wire::Error) -> SqlError {
+    let sqlstate = error.sqlstate().map(|state| state.to_string());
+    let text = if error.is_connection_lost() {
+        let endpoint = conn.endpoint();
+        format!("connection to server at \"{}\", port {}: {error}", endpoint.host, endpoint.port)
+    } else {
+        error.to_string()
+    };
+    SqlError { sqlstate, text }
 }

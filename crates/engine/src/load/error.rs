@@ -15,7 +15,7 @@ pub enum LoadError {
         words: String,
     },
     /// The server refused a statement, or the connection was lost in it.
-    #[error("{what} failed on {at}: {words}")]
+    #[error("{what} failed on server at {at}: {words}")]
     Statement {
         /// What was being done, with table and rows.
         what: String,

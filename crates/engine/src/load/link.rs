@@ -10,10 +10,12 @@ use pgdyno_workload::{Figures, audit};
 
 use super::error::{Failure, LoadError, sqlstate};
 
-/// A connection that obeys the load's stop flag.
+/// A connection that obeys the load's stop flag: once it is set, what the
+/// server is doing is cancelled, and every operation ends as stopped.
 #[derive(Debug)]
 pub(super) struct Link {
     conn: Connection,
+    at: String,
 }
 
 impl Link {
@@ -21,8 +23,12 @@ impl Link {
         context: &Arc<ConnectContext>,
         stop: &Arc<AtomicBool>,
     ) -> Result<Self, Failure> {
-        match Connection::connect(context, Some(Arc::clone(stop))) {
-            Ok(conn) => Ok(Self { conn }),
+        match Connection::connect_interruptible(context, Some(Arc::clone(stop))) {
+            Ok(conn) => {
+                let endpoint = conn.endpoint();
+                let at = format!("\"{}\", port {}", endpoint.host, endpoint.port);
+                Ok(Self { conn, at })
+            }
             Err(error) if error.is_interrupted() => Err(Failure::Stopped),
             Err(error) => {
                 let (sqlstate, words) = (sqlstate(&error), error.to_string());
@@ -33,12 +39,12 @@ impl Link {
 
     /// As `server_version_num`; `None` where the server reports none.
     pub(super) fn server_version_num(&self) -> Option<u32> {
-        (self.conn.version > 0).then_some(self.conn.version)
+        Some(self.conn.server_version_num()).filter(|num| *num > 0)
     }
 
     /// Runs one statement; `what` names it in an error.
     pub(super) fn execute(&mut self, sql: &str, what: impl Fn() -> String) -> Result<(), Failure> {
-        self.conn.query(sql).map(drop).map_err(|error| self.failure(&error, &what))
+        self.conn.execute(sql).map(drop).map_err(|error| self.failure(&error, what()))
     }
 
     /// Runs a query of one row of numbers.
@@ -47,47 +53,44 @@ impl Link {
         sql: &str,
         what: impl Fn() -> String,
     ) -> Result<Figures, Failure> {
-        let result = self.conn.query(sql).map_err(|error| self.failure(&error, &what))?;
+        let mut results =
+            self.conn.simple_query(sql).map_err(|error| self.failure(&error, what()))?;
+        let result = results.pop().unwrap_or_default();
         audit::figures_of(result.columns, &result.rows).map_err(|words| {
-            let at = self.conn.at();
-            let what = what();
+            let (what, at) = (what(), self.at.clone());
             LoadError::Statement { what, at, sqlstate: None, words, connection_lost: false }.into()
         })
     }
 
-    /// Begins a COPY from this side.
-    pub(super) fn copy_begin(
+    /// Runs one COPY from this side. `fill` writes the next piece into the
+    /// empty buffer, and is false once there is none. Gives the number of rows
+    /// that the server took.
+    pub(super) fn copy(
         &mut self,
         sql: &str,
         what: impl Fn() -> String,
-    ) -> Result<(), Failure> {
-        self.conn.copy_in(sql).map_err(|error| self.failure(&error, &what))
+        text: &mut Vec<u8>,
+        mut fill: impl FnMut(&mut Vec<u8>) -> bool,
+    ) -> Result<u64, Failure> {
+        let mut run = || {
+            let mut copy = self.conn.copy_in(sql)?;
+            text.clear();
+            while fill(text) {
+                copy.send(text)?;
+                text.clear();
+            }
+            copy.finish()
+        };
+        run().map_err(|error| self.failure(&error, what()))
     }
 
-    /// Sends a piece of COPY text.
-    pub(super) fn copy_send(
-        &mut self,
-        text: &[u8],
-        what: impl Fn() -> String,
-    ) -> Result<(), Failure> {
-        self.conn.copy_data(text).map_err(|error| self.failure(&error, &what))
-    }
-
-    /// Ends a COPY, and gives the number of rows that the server took.
-    pub(super) fn copy_end(&mut self, what: impl Fn() -> String) -> Result<u64, Failure> {
-        self.conn.copy_done().map_err(|error| self.failure(&error, &what))
-    }
-
-    fn failure(&self, error: &WireError, what: &dyn Fn() -> String) -> Failure {
+    fn failure(&self, error: &WireError, what: String) -> Failure {
         if error.is_interrupted() {
-            // The server would finish a long statement for nobody. Best
-            // effort: closing the connection is all that is needed here.
-            self.conn.cancel();
             return Failure::Stopped;
         }
         Failure::Error(LoadError::Statement {
-            what: what(),
-            at: self.conn.at(),
+            what,
+            at: self.at.clone(),
             sqlstate: sqlstate(error),
             words: error.to_string(),
             connection_lost: error.is_connection_lost(),

@@ -181,19 +181,17 @@ impl<'a> Steps<'a> {
         let freeze = if self.frozen { " WITH (FREEZE)" } else { "" };
         let columns = table.columns.join(", ");
         let sql = format!("COPY {} ({columns}) FROM STDIN{freeze}", table.name);
-        link.copy_begin(&sql, what)?;
         let piece = (SEND_BYTES / u64::from(table.row_bytes_max).max(1)).max(1);
         let mut row = chunk.rows.start;
-        while row < chunk.rows.end {
+        let fill = |text: &mut Vec<u8>| {
             let end = chunk.rows.end.min(row + piece);
-            text.clear();
             self.plan.workload.write_rows(chunk.table, row..end, self.plan.seed, text);
-            link.copy_send(text, what)?;
             self.bytes.fetch_add(text.len() as u64, Ordering::Relaxed);
             state.rows_done.fetch_add(end - row, Ordering::Relaxed);
             row = end;
-        }
-        let taken = link.copy_end(what)?;
+            !text.is_empty()
+        };
+        let taken = link.copy(&sql, what, text, fill)?;
         let sent = chunk.rows.end - chunk.rows.start;
         if taken != sent {
             let (found, expected) =
