@@ -165,6 +165,8 @@ pub enum RunError {
     MalformedVariable { name: String, text: String },
     #[error("value \"{text}\" is out of range for type bigint")]
     BigintRange { text: String },
+    #[error("invalid input syntax for type bigint: \"{text}\"")]
+    BigintSyntax { text: String },
     #[error("cannot coerce {from} to {to}")]
     Coerce { from: &'static str, to: &'static str },
     #[error("double to int overflow for {}", fixed6(*value))]

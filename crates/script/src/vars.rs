@@ -131,6 +131,7 @@ impl Vars {
             TextKind::Value(value) => value,
             TextKind::Empty => return Err(RunError::EmptyVariable),
             TextKind::IntOutOfRange => return Err(RunError::BigintRange { text: text() }),
+            TextKind::IntWithoutDigits => return Err(RunError::BigintSyntax { text: text() }),
             TextKind::Malformed => {
                 return Err(RunError::MalformedVariable { name: names.text(slot), text: text() });
             }
