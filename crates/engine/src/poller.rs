@@ -1,0 +1,200 @@
+//! The worker's wait: which sockets are ready, or which moment has come.
+//!
+//! `mio` gives epoll and kqueue. It rounds a wait up to whole milliseconds,
+//! which would spoil a schedule of thousands of transactions a second, so on
+//! Linux the moment is a timerfd among the sockets. A timer is set only when
+//! the worker would otherwise sleep past it: a busy worker pays nothing.
+
+use std::io;
+use std::os::fd::RawFd;
+use std::sync::Arc;
+use std::time::Duration;
+
+use mio::unix::SourceFd;
+use mio::{Events, Interest, Poll, Token, Waker};
+
+/// How many ready sockets one wait may report. More stay ready for the next
+/// wait; 1024 events are 12 KiB and keep one round short.
+const EVENTS_MAX: usize = 1024;
+
+/// The token of the waker and of the timer; clients have their index.
+const TOKEN_WAKER: Token = Token(usize::MAX - 1);
+#[cfg(target_os = "linux")]
+const TOKEN_TIMER: Token = Token(usize::MAX - 2);
+
+/// What a client's socket must be ready for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Want {
+    /// Bytes to read.
+    Read,
+    /// Room to write; reading is watched as well, for errors and early replies.
+    Write,
+}
+
+impl From<Want> for Interest {
+    fn from(want: Want) -> Self {
+        match want {
+            Want::Read => Self::READABLE,
+            Want::Write => Self::READABLE | Self::WRITABLE,
+        }
+    }
+}
+
+/// Edge-triggered readiness of many sockets, with waits in nanoseconds.
+pub(crate) struct Poller {
+    poll: Poll,
+    events: Events,
+    waker: Arc<Waker>,
+    #[cfg(target_os = "linux")]
+    timer: Timer,
+}
+
+impl Poller {
+    /// A new poller.
+    ///
+    /// # Errors
+    /// Where the system has no more descriptors.
+    pub(crate) fn new() -> io::Result<Self> {
+        let poll = Poll::new()?;
+        let waker = Arc::new(Waker::new(poll.registry(), TOKEN_WAKER)?);
+        #[cfg(target_os = "linux")]
+        let timer = Timer::new(poll.registry())?;
+        Ok(Self {
+            poll,
+            events: Events::with_capacity(EVENTS_MAX),
+            waker,
+            #[cfg(target_os = "linux")]
+            timer,
+        })
+    }
+
+    /// Something that other threads end a wait with.
+    pub(crate) fn waker(&self) -> Arc<Waker> {
+        Arc::clone(&self.waker)
+    }
+
+    /// Starts watching a client's socket.
+    pub(crate) fn add(&self, fd: RawFd, client: u32, want: Want) -> io::Result<()> {
+        self.poll.registry().register(&mut SourceFd(&fd), Token(client as usize), want.into())
+    }
+
+    /// Changes what a client's socket is watched for. Readiness that exists
+    /// already is reported again.
+    pub(crate) fn change(&self, fd: RawFd, client: u32, want: Want) -> io::Result<()> {
+        self.poll.registry().reregister(&mut SourceFd(&fd), Token(client as usize), want.into())
+    }
+
+    /// Stops watching a socket, before it is closed.
+    pub(crate) fn remove(&self, fd: RawFd) {
+        // An error means that it is not watched, which is what was asked for.
+        let _ = self.poll.registry().deregister(&mut SourceFd(&fd));
+    }
+
+    /// Waits until a socket is ready, the waker was used, or `timeout` is over.
+    /// `None` waits without end.
+    pub(crate) fn wait(&mut self, timeout: Option<Duration>) -> io::Result<()> {
+        let timeout = self.arm(timeout)?;
+        match self.poll.poll(&mut self.events, timeout) {
+            Err(e) if e.kind() == io::ErrorKind::Interrupted => {
+                self.events.clear();
+                Ok(())
+            }
+            other => other,
+        }
+    }
+
+    /// The clients whose sockets are ready, each once, and whether the other
+    /// side has closed: such a socket must be read to its end, since
+    /// edge-triggered readiness is not reported a second time.
+    pub(crate) fn ready(&self) -> impl Iterator<Item = (u32, bool)> + '_ {
+        self.events.iter().filter_map(|event| {
+            let Token(index) = event.token();
+            let closed = event.is_read_closed() || event.is_error();
+            u32::try_from(index).ok().map(|index| (index, closed))
+        })
+    }
+
+    #[cfg(target_os = "linux")]
+    fn arm(&mut self, timeout: Option<Duration>) -> io::Result<Option<Duration>> {
+        match timeout {
+            // Whole milliseconds are good enough for far moments.
+            Some(t) if t > Duration::ZERO && t < Timer::FINE => {
+                self.timer.set(t)?;
+                Ok(None)
+            }
+            other => Ok(other),
+        }
+    }
+
+    #[cfg(not(target_os = "linux"))]
+    fn arm(&mut self, timeout: Option<Duration>) -> io::Result<Option<Duration>> {
+        Ok(timeout)
+    }
+}
+
+#[cfg(target_os = "linux")]
+struct Timer {
+    fd: nix::sys::timerfd::TimerFd,
+}
+
+#[cfg(target_os = "linux")]
+impl Timer {
+    /// Waits shorter than this go through the timerfd. A wait that is rounded
+    /// up by one millisecond is then late by one percent at most.
+    const FINE: Duration = Duration::from_millis(100);
+
+    fn new(registry: &mio::Registry) -> io::Result<Self> {
+        use nix::sys::timerfd::{ClockId, TimerFd, TimerFlags};
+        use std::os::fd::{AsFd as _, AsRawFd as _};
+
+        let flags = TimerFlags::TFD_NONBLOCK | TimerFlags::TFD_CLOEXEC;
+        let fd = TimerFd::new(ClockId::CLOCK_MONOTONIC, flags)?;
+        // Edge-triggered: the expiry count need never be read.
+        let raw = fd.as_fd().as_raw_fd();
+        registry.register(&mut SourceFd(&raw), TOKEN_TIMER, Interest::READABLE)?;
+        Ok(Self { fd })
+    }
+
+    fn set(&self, after: Duration) -> io::Result<()> {
+        use nix::sys::time::TimeSpec;
+        use nix::sys::timerfd::{Expiration, TimerSetTimeFlags};
+
+        let expiration = Expiration::OneShot(TimeSpec::from_duration(after));
+        Ok(self.fd.set(expiration, TimerSetTimeFlags::empty())?)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::time::Instant;
+
+    /// A wait of a fraction of a millisecond is not rounded up to one.
+    #[test]
+    #[cfg(target_os = "linux")]
+    fn waits_are_finer_than_a_millisecond() {
+        let mut poller = Poller::new().unwrap();
+        let wait = Duration::from_micros(200);
+        let best = (0..50)
+            .map(|_| {
+                let start = Instant::now();
+                poller.wait(Some(wait)).unwrap();
+                start.elapsed()
+            })
+            .min()
+            .unwrap();
+        assert!(best >= wait, "woke too early: {best:?}");
+        assert!(best < Duration::from_millis(1), "rounded up: {best:?}");
+    }
+
+    /// Another thread ends a wait that has no end.
+    #[test]
+    fn waker_ends_a_wait() {
+        let mut poller = Poller::new().unwrap();
+        let waker = poller.waker();
+        let thread = std::thread::spawn(move || waker.wake().unwrap());
+        poller.wait(None).unwrap();
+        assert_eq!(poller.ready().count(), 0);
+        thread.join().unwrap();
+    }
+}

@@ -1,0 +1,301 @@
+//! From one transaction to the next: choosing, scheduling, starting, ending.
+//!
+//! The order of steps, and of the random draws in them, is pgbench's
+//! (PostgreSQL manual, pgbench, "What Is the “Transaction” Actually Performed
+//! in pgbench?" and the options `-R`, `-L`, `--max-tries`).
+
+use pgdyno_record::sqlstate::SqlState;
+use pgdyno_record::tally::TransactionTimes;
+use pgdyno_wire::backend::TransactionStatus;
+
+use super::client::{Awaited, Client, State};
+use super::core::{Core, FromWorker};
+use super::log::{LogEnd, LogEntry};
+use super::measure::Phase;
+use super::{Cx, Flow, commands, failures, replies, session};
+use crate::plan::ChoiceStream;
+
+/// How a transaction ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum End {
+    /// Its script ran to the end.
+    Done,
+    /// It failed, and is not tried again.
+    Failed(SqlState),
+    /// Its start was already too late.
+    Skipped,
+    /// The connection was lost while a commit was on its way.
+    Unknown,
+}
+
+/// Moves a client on until it has to wait.
+pub(super) fn advance(core: &mut Core, cx: Cx<'_>, client: &mut Client) {
+    while step(core, cx, client) == Flow::Again {}
+}
+
+fn step(core: &mut Core, cx: Cx<'_>, client: &mut Client) -> Flow {
+    match client.state {
+        State::Choosing => choose(core, cx, client),
+        State::Throttled { due_ns } => throttled(core, client, due_ns),
+        State::Starting => start(core, cx, client),
+        State::Connecting(_) => match session::drive(core, cx, client) {
+            Ok(flow) => flow,
+            Err(error) => failures::connection_failed(core, cx, client, &error),
+        },
+        State::Running => commands::run(core, cx, client),
+        State::Awaiting(awaited) => awaiting(core, cx, client, awaited),
+        State::Sleeping { due_ns } | State::BackingOff { due_ns } => {
+            if core.now_ns < due_ns {
+                return Flow::Wait;
+            }
+            wake(core, cx, client)
+        }
+        State::Finished | State::Aborted => Flow::Wait,
+    }
+}
+
+fn wake(core: &mut Core, cx: Cx<'_>, client: &mut Client) -> Flow {
+    let slept = matches!(client.state, State::Sleeping { .. });
+    client.state = State::Running;
+    if slept {
+        commands::finished(core, cx, client);
+    } else {
+        client.try_begin_ns = core.now_ns;
+    }
+    Flow::Again
+}
+
+/// What follows when all replies are there.
+fn awaiting(core: &mut Core, cx: Cx<'_>, client: &mut Client, awaited: Awaited) -> Flow {
+    if let Some(fatal) = client.replies.fatal.take() {
+        return failures::fatal(core, cx, client, &fatal);
+    }
+    if client.replies.syncs > 0 {
+        return Flow::Wait;
+    }
+    client.commit_in_flight = false;
+    match awaited {
+        Awaited::Preparation => {
+            session::is_ready(core, client);
+            // Before the run begins, all wait for the last one.
+            if core.begun { Flow::Again } else { Flow::Wait }
+        }
+        Awaited::Rollback => failures::rolled_back(core, cx, client),
+        Awaited::Command if !client.replies.error.is_empty() => failures::sql(core, cx, client),
+        Awaited::Command => {
+            if let Some(fatal) = replies::store_last(core, cx, client) {
+                return failures::fatal(core, cx, client, &fatal);
+            }
+            client.in_pipeline = false;
+            client.state = State::Running;
+            commands::finished(core, cx, client);
+            Flow::Again
+        }
+    }
+}
+
+fn choose(core: &mut Core, cx: Cx<'_>, client: &mut Client) -> Flow {
+    if !core.begun {
+        return Flow::Wait;
+    }
+    let random = match cx.plan.choice {
+        ChoiceStream::PerWorker => &mut core.choice_random,
+        ChoiceStream::PerClient => &mut client.own_random,
+    };
+    client.script = cx.choice.choose(random);
+    if core.is_over() {
+        return finish(core, client);
+    }
+    match core.throttle_us {
+        Some(mean_us) => schedule(core, client, mean_us),
+        None => {
+            client.state = State::Starting;
+            client.scheduled_ns = core.now_ns;
+            Flow::Again
+        }
+    }
+}
+
+/// Takes the worker's next scheduled start, passing over those that are too
+/// late already.
+fn schedule(core: &mut Core, client: &mut Client, mean_us: f64) -> Flow {
+    core.tick();
+    loop {
+        core.schedule_ns += if core.steady {
+            (mean_us * 1000.0) as u64
+        } else {
+            core.throttle_random.throttle_delay_us(mean_us) as u64 * 1000
+        };
+        client.scheduled_ns = core.schedule_ns;
+        let Some(limit_ns) = core.latency_limit_ns else { break };
+        if client.scheduled_ns + limit_ns >= core.now_ns {
+            break;
+        }
+        count(core, client, End::Skipped);
+        if client.transactions >= core.transactions_max || core.is_over() {
+            return finish(core, client);
+        }
+    }
+    if client.scheduled_ns > core.end_ns {
+        return finish(core, client);
+    }
+    client.state = State::Throttled { due_ns: client.scheduled_ns };
+    if core.now_ns < client.scheduled_ns {
+        core.timers.add(client.scheduled_ns, client.index);
+    }
+    Flow::Again
+}
+
+fn throttled(core: &mut Core, client: &mut Client, due_ns: u64) -> Flow {
+    if core.is_over() {
+        return finish(core, client);
+    }
+    if core.now_ns < due_ns {
+        client.waited = true;
+        return Flow::Wait;
+    }
+    client.state = State::Starting;
+    Flow::Again
+}
+
+fn start(core: &mut Core, cx: Cx<'_>, client: &mut Client) -> Flow {
+    if client.session.is_none() {
+        session::begin(core, cx, client);
+        return Flow::Again;
+    }
+    if core.throttle_us.is_none() {
+        client.scheduled_ns = core.now_ns;
+    }
+    client.begin_ns = core.now_ns;
+    client.try_begin_ns = core.now_ns;
+    client.tries = 1;
+    client.pc = 0;
+    client.in_pipeline = false;
+    client.without_effect = false;
+    client.failure = None;
+    client.random_at_start = client.random;
+    client.state = State::Running;
+    core.debug(|| {
+        let name = &cx.plan.program.types[client.script].script.name;
+        format!("client {} executing script \"{name}\"", client.id)
+    });
+    Flow::Again
+}
+
+/// The script has run to its end.
+pub(super) fn end_of_script(core: &mut Core, cx: Cx<'_>, client: &mut Client) -> Flow {
+    if client.in_pipeline {
+        let text =
+            format!("client {} aborted: end of script reached with pipeline open", client.id);
+        return failures::abort(core, cx, client, None, &text);
+    }
+    end_transaction(core, cx, client, End::Done)
+}
+
+/// Counts the transaction and goes on to the next, if there is one.
+pub(super) fn end_transaction(core: &mut Core, cx: Cx<'_>, client: &mut Client, end: End) -> Flow {
+    count(core, client, end);
+    if client.status() != TransactionStatus::Idle {
+        let text = format!(
+            "client {} aborted: end of script reached without completing the last transaction",
+            client.id
+        );
+        return failures::abort(core, cx, client, None, &text);
+    }
+    if cx.plan.reconnect {
+        session::close(core, client);
+        let before_ns = core.now_ns;
+        let closing_us = (core.tick() - before_ns) / 1000;
+        core.figures.tally().connections.close_us_sum += closing_us;
+    }
+    if client.transactions >= core.transactions_max || core.is_over() {
+        return finish(core, client);
+    }
+    client.state = State::Choosing;
+    if client.waited {
+        client.waited = false;
+        return Flow::Again;
+    }
+    // A script without SQL never waits; the others must have their turn.
+    core.again.push_back(client.index);
+    core.tick();
+    Flow::Wait
+}
+
+/// Puts the transaction into all figures.
+pub(super) fn count(core: &mut Core, client: &mut Client, end: End) {
+    if core.now_ns >= core.figures.next_turn_ns() {
+        core.turn_clock();
+    }
+    let late_ns = core.latency_limit_ns.unwrap_or(u64::MAX);
+    let response_ns = core.now_ns.saturating_sub(client.scheduled_ns);
+    let times = TransactionTimes {
+        response_us: response_ns / 1000,
+        service_us: core.now_ns.saturating_sub(client.begin_ns) / 1000,
+        lag_us: client.begin_ns.saturating_sub(client.scheduled_ns) / 1000,
+    };
+    let script = &mut core.figures.tally().scripts[client.script];
+    match end {
+        End::Done => {
+            script.commit(times, client.tries, response_ns > late_ns, !client.without_effect);
+            core.figures.second().commit(times, client.tries);
+        }
+        End::Failed(sqlstate) => {
+            script.fail(sqlstate, client.tries);
+            core.figures.second().fail(sqlstate, client.tries);
+        }
+        End::Skipped => {
+            script.skip();
+            core.figures.second().skip();
+        }
+        End::Unknown => {
+            script.unknown(client.tries);
+            core.figures.second().unknown(client.tries);
+        }
+    }
+    // A limited number of transactions is meant for the measured interval.
+    if core.figures.phase != Phase::Warmup {
+        client.transactions += 1;
+    }
+    write_log(core, client, end, times);
+}
+
+fn write_log(core: &mut Core, client: &Client, end: End, times: TransactionTimes) {
+    let Some(log) = &mut core.log else { return };
+    let end = match end {
+        End::Done => LogEnd::Done,
+        End::Skipped => LogEnd::Skipped,
+        End::Failed(sqlstate) => LogEnd::Failed(sqlstate.failure_class()),
+        // pgbench does not count what it lost.
+        End::Unknown => return,
+    };
+    let entry = LogEntry {
+        client: client.id,
+        number: client.transactions,
+        end,
+        latency_us: times.response_us,
+        lag_us: times.lag_us,
+        tries: if end == LogEnd::Skipped { 1 } else { client.tries },
+        script: client.script,
+        unix_us: core.clock.unix_us(core.now_ns),
+    };
+    if let Err(error) = log.write(&entry, &mut core.sample_random) {
+        core.log = None;
+        core.error(&format!("could not write to the transaction log: {error}"));
+        core.control.stop();
+        core.gave_up = true;
+    }
+}
+
+/// The client has done all it was to do.
+pub(super) fn finish(core: &mut Core, client: &mut Client) -> Flow {
+    session::close(core, client);
+    client.state = State::Finished;
+    core.live -= 1;
+    Flow::Wait
+}
+
+/// Tells how far connecting has come.
+pub(super) fn tell_connected(core: &Core) {
+    core.tell(FromWorker::Connected { worker: core.index, clients: core.ready });
+}

@@ -1,0 +1,195 @@
+//! One client: its session, its variables, and where it stands in its script.
+//!
+//! Data only; the transitions are in `advance`, `commands`, `replies`, `failures` and `session`
+//! beside this file.
+
+use std::os::fd::AsRawFd as _;
+
+use pgdyno_record::sqlstate::SqlState;
+use pgdyno_script::random::Prng;
+use pgdyno_script::vars::Vars;
+use pgdyno_wire::backend::TransactionStatus;
+use pgdyno_wire::channel::Channel;
+use pgdyno_wire::connect::Connecting;
+
+use crate::poller::Want;
+
+/// What a client is doing. The names follow pgbench's life of a client.
+#[derive(Debug)]
+pub(super) enum State {
+    /// Between transactions, about to choose the next.
+    Choosing,
+    /// Waits for its scheduled start.
+    Throttled { due_ns: u64 },
+    /// Ready to begin the chosen transaction.
+    Starting,
+    /// Making a session, at first or for each transaction.
+    Connecting(Box<Attempt>),
+    /// Executing commands.
+    Running,
+    /// Waits for the server.
+    Awaiting(Awaited),
+    /// In `\sleep`.
+    Sleeping { due_ns: u64 },
+    /// Waits before a new try.
+    BackingOff { due_ns: u64 },
+    /// Will do nothing more.
+    Finished,
+    /// Could not go on.
+    Aborted,
+}
+
+/// A session in the making, and how its socket is watched.
+#[derive(Debug)]
+pub(super) struct Attempt {
+    pub(super) machine: Connecting,
+    /// The socket that is watched, by [`Connecting::generation`], and for what.
+    pub(super) watched: Option<(u32, Want)>,
+}
+
+/// Whose replies a client waits for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Awaited {
+    /// Every statement of every script is being prepared.
+    Preparation,
+    /// Those of the command at `pc`.
+    Command,
+    /// Those of ROLLBACK.
+    Rollback,
+}
+
+/// An established session.
+#[derive(Debug)]
+pub(super) struct Session {
+    pub(super) channel: Channel,
+    /// Bytes of a message that is not complete yet.
+    pub(super) partial: Vec<u8>,
+    /// Bytes of an uninteresting message that are still to come.
+    pub(super) skip: usize,
+    /// Requests that the socket has not taken yet start here in `Client::out`.
+    pub(super) sent: usize,
+    /// The socket is watched for writing as well.
+    pub(super) watches_write: bool,
+    pub(super) status: TransactionStatus,
+    /// Statements that this session has prepared, by their number.
+    pub(super) prepared: Box<[bool]>,
+}
+
+impl Session {
+    pub(super) fn fd(&self) -> i32 {
+        self.channel.as_raw_fd()
+    }
+}
+
+/// What is expected back, and what has come.
+#[derive(Debug, Default)]
+pub(super) struct Replies {
+    /// ReadyForQuery messages still to come.
+    pub(super) syncs: u32,
+    /// Of these, how many belong to the preparing of statements before the
+    /// command itself.
+    pub(super) preparing: u32,
+    /// Commands whose results are still to come, in order (pipeline), as
+    /// indices into the script.
+    pub(super) queue: std::collections::VecDeque<u32>,
+    /// Results of the current command so far; pgbench calls them queries.
+    pub(super) results: u32,
+    /// Rows in the current result.
+    pub(super) rows: u64,
+    /// The body of the first ErrorResponse of the current command.
+    pub(super) error: Vec<u8>,
+    /// Bodies of RowDescription and of the last DataRow, for `\gset`.
+    pub(super) columns: Vec<u8>,
+    pub(super) row: Vec<u8>,
+    /// Rows in the last result that is complete.
+    pub(super) last_rows: u64,
+    /// Something that ends the client was found while reading.
+    pub(super) fatal: Option<Fatal>,
+}
+
+/// Why a client must end, found while reading replies.
+#[derive(Debug)]
+pub(super) enum Fatal {
+    /// `expected one row, got N`.
+    NotOneRow { rows: u64, query: u32 },
+    /// A bad column name for `\gset`.
+    Store { error: String, name: String, query: u32 },
+    /// COPY began, which a script cannot feed.
+    Copy { query: u32 },
+    /// Not PostgreSQL's protocol.
+    Protocol { text: String },
+}
+
+impl Replies {
+    /// Forgets the results of the last command; keeps the memory.
+    pub(super) fn begin(&mut self) {
+        self.results = 0;
+        self.rows = 0;
+        self.error.clear();
+        self.last_rows = 0;
+        self.columns.clear();
+        self.fatal = None;
+    }
+}
+
+/// One client of a worker.
+#[derive(Debug)]
+pub(super) struct Client {
+    /// From 0, over all workers.
+    pub(super) id: u32,
+    /// Index among the worker's clients; the poller's token.
+    pub(super) index: u32,
+    /// Which of the plan's endpoints.
+    pub(super) endpoint: u32,
+    pub(super) state: State,
+    pub(super) session: Option<Session>,
+    /// Requests on their way out.
+    pub(super) out: Vec<u8>,
+    pub(super) replies: Replies,
+    pub(super) vars: Vars,
+
+    pub(super) random: Prng,
+    /// `random` as it was at the first try.
+    pub(super) random_at_start: Prng,
+    /// For choosing scripts, where each client does that for itself; for the
+    /// jitter of backing off.
+    pub(super) own_random: Prng,
+
+    /// Index of the chosen script.
+    pub(super) script: usize,
+    /// Index of the command, from 0.
+    pub(super) pc: usize,
+    pub(super) in_pipeline: bool,
+    /// It waited for something since its transaction began; if not, others
+    /// must have their turn before its next.
+    pub(super) waited: bool,
+
+    pub(super) scheduled_ns: u64,
+    pub(super) begin_ns: u64,
+    pub(super) try_begin_ns: u64,
+    pub(super) command_begin_ns: u64,
+    pub(super) connect_begin_ns: u64,
+    pub(super) tries: u32,
+    /// Transactions begun and ended, however they ended.
+    pub(super) transactions: u64,
+    /// A write of this try touched fewer rows than it should.
+    pub(super) without_effect: bool,
+    /// A commit, or a write outside a block, is with the server right now.
+    pub(super) commit_in_flight: bool,
+    /// The error that this transaction last failed with.
+    pub(super) failure: Option<SqlState>,
+    /// Connected at least once: it counts for the start of the run.
+    pub(super) was_ready: bool,
+}
+
+impl Client {
+    /// True once the client does nothing more.
+    pub(super) fn has_ended(&self) -> bool {
+        matches!(self.state, State::Finished | State::Aborted)
+    }
+
+    /// The transaction status of the session; idle where there is none.
+    pub(super) fn status(&self) -> TransactionStatus {
+        self.session.as_ref().map_or(TransactionStatus::Idle, |s| s.status)
+    }
+}

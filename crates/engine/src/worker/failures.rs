@@ -1,0 +1,324 @@
+//! What happens when something fails: try again, count it, or end the client.
+//!
+//! The rules are pgbench's (PostgreSQL manual, pgbench, "Failures and
+//! Serialization/Deadlock Retries"); which errors may be tried again is the
+//! dialect's to say.
+
+use pgdyno_record::sqlstate::SqlState;
+use pgdyno_script::error::RunError;
+use pgdyno_script::script::Command;
+use pgdyno_target::dialect::RetryClass;
+use pgdyno_wire::backend::{ErrorFields, ServerError, TransactionStatus};
+use pgdyno_wire::frontend;
+
+use super::advance::{self, End};
+use super::client::{Awaited, Client, Fatal, State};
+use super::core::{Core, FromWorker};
+use super::{Cx, Flow, session};
+use crate::observe::Level;
+use crate::outcome::ClientError;
+use crate::plan::Backoff;
+
+/// What libpq adds when the server closes in the middle.
+const CLOSED: &str = "server closed the connection unexpectedly\n\
+    \tThis probably means the server terminated abnormally\n\
+    \tbefore or while processing the request.";
+
+/// The SQLSTATE that a failure is counted under where the server's is none.
+fn counted(sqlstate: &str) -> SqlState {
+    SqlState::from_bytes(sqlstate.as_bytes()).unwrap_or(SqlState::INTERNAL_ERROR)
+}
+
+fn server_error(client: &Client) -> Option<ServerError> {
+    let body = &client.replies.error;
+    (!body.is_empty()).then(|| ErrorFields::new(body).to_server_error())
+}
+
+/// The server's error as libpq formats it, with the place in the statement.
+fn with_query(cx: Cx<'_>, client: &Client, error: ServerError) -> ServerError {
+    let commands = &cx.plan.program.types[client.script].script.commands;
+    let Some(sql) = commands.get(client.pc).and_then(|command| command.kind.sql()) else {
+        return error;
+    };
+    let mut text = Vec::new();
+    if cx.plan.protocol == crate::plan::Protocol::Simple {
+        sql.write_simple(&client.vars, &mut text);
+    } else {
+        text.extend_from_slice(&sql.numbered);
+    }
+    error.with_query(&String::from_utf8_lossy(&text))
+}
+
+fn command_name(cx: Cx<'_>, client: &Client) -> &'static str {
+    let commands = &cx.plan.program.types[client.script].script.commands;
+    commands.get(client.pc).map_or("SQL", |command| command.kind.name())
+}
+
+/// The command ended with an error of the server's.
+pub(super) fn sql(core: &mut Core, cx: Cx<'_>, client: &mut Client) -> Flow {
+    let Some(error) = server_error(client) else {
+        return command(core, cx, client, "the server sent an error that cannot be read");
+    };
+    let sqlstate = error.sqlstate;
+    let class = cx.plan.dialect.classify(sqlstate.as_str(), &error.message);
+    client.failure = Some(counted(sqlstate.as_str()));
+    if class == RetryClass::OutcomeUnknown {
+        return advance::end_transaction(core, cx, client, End::Unknown);
+    }
+    if !class.is_retryable() && !(cx.plan.continue_on_error && !error.is_fatal()) {
+        return aborted_by_server(core, cx, client, error);
+    }
+    if cx.plan.verbose_errors {
+        let error = with_query(cx, client, error);
+        let (id, pc, script) = (client.id, client.pc, client.script);
+        let name = command_name(cx, client);
+        let text = format!(
+            "client {id} got an error in command {pc} ({name}) of script {script}; {error}\n"
+        );
+        core.observer.message(Level::Info, &text);
+    }
+    client.in_pipeline = false;
+    client.replies.queue.clear();
+    if client.status() == TransactionStatus::Idle {
+        return decide(core, cx, client, class);
+    }
+    client.replies.begin();
+    // Room was made before; a constant text always fits.
+    let _ = frontend::query(&mut client.out, b"ROLLBACK");
+    client.replies.syncs = 1;
+    client.state = State::Awaiting(Awaited::Rollback);
+    client.waited = true;
+    session::flush(core, client);
+    Flow::Wait
+}
+
+fn aborted_by_server(core: &mut Core, cx: Cx<'_>, client: &mut Client, error: ServerError) -> Flow {
+    let sqlstate = error.sqlstate;
+    let query = client.replies.results;
+    let error = with_query(cx, client, error);
+    let (id, script, pc) = (client.id, client.script, client.pc);
+    let text =
+        format!("client {id} script {script} aborted in command {pc} query {query}: {error}\n");
+    abort(core, cx, client, Some(sqlstate.as_str().to_owned()), &text)
+}
+
+/// ROLLBACK was answered.
+pub(super) fn rolled_back(core: &mut Core, cx: Cx<'_>, client: &mut Client) -> Flow {
+    if let Some(error) = server_error(client) {
+        let text = format!(
+            "client {} aborted while rolling back the transaction after an error; {error}",
+            client.id
+        );
+        return abort(core, cx, client, Some(error.sqlstate.as_str().to_owned()), &text);
+    }
+    let class = client.failure.map_or(RetryClass::NotRetryable, |sqlstate| {
+        cx.plan.dialect.classify(sqlstate.as_str(), "")
+    });
+    decide(core, cx, client, class)
+}
+
+/// Tries again, or gives the transaction up.
+fn decide(core: &mut Core, cx: Cx<'_>, client: &mut Client, class: RetryClass) -> Flow {
+    let sqlstate = client.failure.unwrap_or(SqlState::INTERNAL_ERROR);
+    // Not counted at all: it neither committed nor had all its tries.
+    if core.is_over() && class.is_retryable() {
+        return advance::finish(core, client);
+    }
+    let tries_max = cx.plan.retry.tries_max.map_or(u32::MAX, std::num::NonZeroU32::get);
+    let waited_ns = core.now_ns.saturating_sub(client.scheduled_ns);
+    let too_late = core.latency_limit_ns.is_some_and(|limit| waited_ns > limit);
+    let slot = cx.requests.slot(client.script, client.pc, client.replies.results);
+    let again = class.is_retryable() && client.tries < tries_max && !too_late;
+    if cx.plan.verbose_errors {
+        tell_decision(core, cx, client, again);
+    }
+    let statement = &mut core.figures.tally().statements[slot];
+    if !again {
+        statement.failures += 1;
+        return advance::end_transaction(core, cx, client, End::Failed(sqlstate));
+    }
+    statement.retries += 1;
+    let lost_us = core.now_ns.saturating_sub(client.try_begin_ns) / 1000;
+    core.figures.tally().scripts[client.script].retry(sqlstate, lost_us);
+    client.tries += 1;
+    client.pc = 0;
+    client.without_effect = false;
+    client.random = client.random_at_start;
+    client.try_begin_ns = core.now_ns;
+    client.state = State::Running;
+    back_off(core, cx, client);
+    Flow::Again
+}
+
+fn back_off(core: &mut Core, cx: Cx<'_>, client: &mut Client) {
+    let Backoff::Exponential { first, max } = cx.plan.retry.backoff else { return };
+    let doublings = client.tries.saturating_sub(2).min(20);
+    let longest_ns =
+        (first.as_nanos() as u64).saturating_mul(1 << doublings).min(max.as_nanos() as u64);
+    // Half of it is random, so that those who collided do not collide again.
+    let wait_ns = longest_ns / 2 + client.own_random.bounded(longest_ns / 2);
+    let due_ns = core.now_ns + wait_ns;
+    core.timers.add(due_ns, client.index);
+    client.state = State::BackingOff { due_ns };
+    client.waited = true;
+}
+
+fn tell_decision(core: &Core, cx: Cx<'_>, client: &Client, again: bool) {
+    let mut text = format!("client {} ", client.id);
+    text.push_str(if again {
+        "repeats the transaction after the error"
+    } else {
+        "ends the failed transaction"
+    });
+    text.push_str(&format!(" (try {}", client.tries));
+    if let Some(tries_max) = cx.plan.retry.tries_max {
+        text.push_str(&format!("/{tries_max}"));
+    }
+    if let Some(limit_ns) = core.latency_limit_ns {
+        let used = core.now_ns.saturating_sub(client.scheduled_ns) as f64 * 100.0 / limit_ns as f64;
+        text.push_str(&format!(", {used:.3}% of the maximum time of tries was used"));
+    }
+    text.push_str(")\n");
+    core.observer.message(Level::Info, &text);
+}
+
+/// A meta command failed.
+pub(super) fn meta(
+    core: &mut Core,
+    cx: Cx<'_>,
+    client: &mut Client,
+    what: &Command,
+    error: &RunError,
+) -> Flow {
+    let specific = error.to_string();
+    if !specific.is_empty() {
+        core.error(&specific);
+    }
+    let _ = what;
+    command(core, cx, client, error.closing_words())
+}
+
+/// The command at `pc` cannot be executed: `aborted in command N (NAME) of
+/// script S; TEXT`.
+pub(super) fn command(core: &mut Core, cx: Cx<'_>, client: &mut Client, why: &str) -> Flow {
+    let name = command_name(cx, client);
+    let (id, pc, script) = (client.id, client.pc, client.script);
+    let text = format!("client {id} aborted in command {pc} ({name}) of script {script}; {why}");
+    abort(core, cx, client, None, &text)
+}
+
+/// Something in the replies cannot be dealt with.
+pub(super) fn fatal(core: &mut Core, cx: Cx<'_>, client: &mut Client, fatal: &Fatal) -> Flow {
+    let (id, script, pc) = (client.id, client.script, client.pc);
+    let at = |query: u32| format!("client {id} script {script} command {pc} query {query}: ");
+    let text = match fatal {
+        Fatal::NotOneRow { rows, query } => {
+            format!("{}expected one row, got {rows}", at(*query))
+        }
+        Fatal::Store { error, name, query } => {
+            core.error(error);
+            format!("{}error storing into variable {name}", at(*query))
+        }
+        Fatal::Copy { query } => format!(
+            "client {id} aborted in command {pc} (SQL) of script {script}; \
+             COPY is not supported in pgbench, aborting (query {query})"
+        ),
+        Fatal::Protocol { text } => {
+            format!("client {id} script {script} aborted in command {pc}: {text}")
+        }
+    };
+    abort(core, cx, client, None, &text)
+}
+
+/// The connection is gone.
+pub(super) fn lost(
+    core: &mut Core,
+    cx: Cx<'_>,
+    client: &mut Client,
+    io_error: Option<&std::io::Error>,
+) -> Flow {
+    core.tick();
+    if client.commit_in_flight && client.replies.error.is_empty() {
+        advance::count(core, client, End::Unknown);
+    }
+    client.commit_in_flight = false;
+    let said = server_error(client);
+    let sqlstate = said.as_ref().map(|error| error.sqlstate.as_str().to_owned());
+    let closed = match io_error {
+        Some(error) => format!("could not receive data from server: {error}"),
+        None => CLOSED.to_owned(),
+    };
+    let words = match said {
+        Some(error) => format!("{error}\n{closed}"),
+        None => closed,
+    };
+    let (id, script, pc) = (client.id, client.script, client.pc);
+    let query = client.replies.results;
+    let text = match client.state {
+        State::Awaiting(Awaited::Rollback) => format!(
+            "client {id} aborted while rolling back the transaction after an error; {words}"
+        ),
+        State::Awaiting(Awaited::Preparation) => {
+            format!("client {id} aborted while preparing its statements: {words}")
+        }
+        _ => format!("client {id} script {script} aborted in command {pc} query {query}: {words}"),
+    };
+    abort(core, cx, client, sqlstate, &text)
+}
+
+/// A session could not be made, at the start or for a transaction.
+pub(super) fn connection_failed(
+    core: &mut Core,
+    cx: Cx<'_>,
+    client: &mut Client,
+    error: &session::ConnectError,
+) -> Flow {
+    core.error(&error.text);
+    if !core.begun {
+        core.start_failure.get_or_insert_with(|| (client.id, error.clone()));
+        client.state = State::Aborted;
+        core.live -= 1;
+        return Flow::Wait;
+    }
+    let text = format!("client {} aborted while establishing connection", client.id);
+    let told = format!("{}: {}", text, error.text);
+    core.error(&text);
+    end_client(core, cx, client, error.sqlstate.clone(), told)
+}
+
+/// Ends the client for good; the others go on.
+pub(super) fn abort(
+    core: &mut Core,
+    cx: Cx<'_>,
+    client: &mut Client,
+    sqlstate: Option<String>,
+    text: &str,
+) -> Flow {
+    core.error(text);
+    end_client(core, cx, client, sqlstate, text.to_owned())
+}
+
+fn end_client(
+    core: &mut Core,
+    cx: Cx<'_>,
+    client: &mut Client,
+    sqlstate: Option<String>,
+    text: String,
+) -> Flow {
+    session::close(core, client);
+    client.state = State::Aborted;
+    core.live -= 1;
+    core.aborted += 1;
+    let endpoint = cx.plan.endpoints[client.endpoint as usize].options();
+    core.tell(FromWorker::Aborted {
+        worker: core.index,
+        error: ClientError {
+            client: client.id,
+            count: 1,
+            sqlstate,
+            endpoint: crate::endpoint_name(endpoint),
+            text: text.trim_end().to_owned(),
+        },
+    });
+    Flow::Wait
+}

@@ -1,0 +1,318 @@
+//! A worker: one thread, one event loop, many clients.
+//!
+//! The loop serves only the clients whose socket is ready or whose time has
+//! come; what it does for a transaction does not depend on how many other
+//! clients wait. Between two waits nothing is allocated, locked or sent.
+
+mod advance;
+mod client;
+mod commands;
+mod core;
+mod failures;
+pub(crate) mod log;
+mod measure;
+mod replies;
+mod session;
+mod start;
+mod usage;
+
+use std::sync::mpsc::Receiver;
+use std::time::Duration;
+
+use pgdyno_record::driver::WorkerHealth;
+use pgdyno_record::tally::Tally;
+use pgdyno_script::choice::ScriptChoice;
+
+use self::client::{Awaited, Client, State};
+use self::core::Core;
+pub(crate) use self::core::{Clock, Control, FromWorker};
+pub(crate) use self::measure::Interval;
+pub(crate) use self::session::ConnectError;
+pub(crate) use self::start::{Setup, start};
+use crate::plan::RunPlan;
+use crate::request::Requests;
+
+/// How many connections a worker has under way at once while it starts. More
+/// would only queue in the server's listen backlog.
+const CONNECTING_MAX: usize = 64;
+
+/// Of the ready sockets' delays one in so many is recorded, and every one
+/// above [`DELAY_ALWAYS_NS`]: enough for quantiles, and nearly free.
+const DELAY_SAMPLE: u32 = 16;
+const DELAY_ALWAYS_NS: u64 = 1_000_000;
+
+/// The worker's read buffer: the replies of one wake-up, many times over.
+const BUFFER_BYTES: usize = 64 * 1024;
+
+/// What stays the same during a run.
+#[derive(Clone, Copy)]
+struct Cx<'a> {
+    plan: &'a RunPlan,
+    requests: &'a Requests,
+    choice: &'a ScriptChoice,
+    /// Some command has `\gset` or `\aset`.
+    stores: bool,
+}
+
+/// Whether a client can go on at once.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Flow {
+    Again,
+    Wait,
+}
+
+/// What the coordinator says when all are connected.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Go {
+    /// Run.
+    Begin(Interval),
+    /// Others could not connect.
+    GiveUp,
+}
+
+/// What a worker leaves.
+#[derive(Debug)]
+pub(crate) struct WorkerResult {
+    pub(crate) measured: Tally,
+    pub(crate) warmup: Tally,
+    pub(crate) drain: Tally,
+    pub(crate) health: WorkerHealth,
+    pub(crate) aborted: u32,
+    /// It wanted everything to end.
+    pub(crate) gave_up: bool,
+    /// When its last client ended.
+    pub(crate) ended_ns: u64,
+    /// Why the run could not start.
+    pub(crate) start_failure: Option<(u32, ConnectError)>,
+}
+
+/// A worker and its clients.
+pub(crate) struct Worker {
+    core: Core,
+    clients: Vec<Client>,
+    setup: Setup,
+    buffer: Vec<u8>,
+}
+
+impl Worker {
+    /// Connects, waits for the others, runs, and ends its sessions.
+    pub(crate) fn run(mut self, go: &Receiver<Go>) -> WorkerResult {
+        let setup = self.setup.clone();
+        let cx = Cx {
+            plan: &setup.plan,
+            requests: &setup.requests,
+            choice: &setup.choice,
+            stores: setup.stores,
+        };
+        let connected = cx.plan.reconnect || self.connect_all(cx);
+        self.core.tell(FromWorker::Ready { connected });
+        match go.recv() {
+            Ok(Go::Begin(interval)) if connected => self.drive(cx, interval),
+            _ => {}
+        }
+        self.finish()
+    }
+
+    /// Makes all sessions, some at a time; false where one failed.
+    fn connect_all(&mut self, cx: Cx<'_>) -> bool {
+        let mut next = 0;
+        let total = self.clients.len();
+        let mut told = 0;
+        while (self.core.ready as usize) < total {
+            if self.core.start_failure.is_some() || self.core.control.is_stopping() {
+                return false;
+            }
+            while next < total && next - (self.core.ready as usize) < CONNECTING_MAX {
+                session::begin(&mut self.core, cx, &mut self.clients[next]);
+                advance::advance(&mut self.core, cx, &mut self.clients[next]);
+                next += 1;
+            }
+            if (self.core.ready as usize) < total {
+                self.turn(cx, Some(Duration::from_millis(100)));
+            }
+            if self.core.ready >= told + 50 {
+                told = self.core.ready;
+                advance::tell_connected(&self.core);
+            }
+        }
+        advance::tell_connected(&self.core);
+        true
+    }
+
+    fn drive(&mut self, cx: Cx<'_>, interval: Interval) {
+        let core = &mut self.core;
+        core.begun = true;
+        core.schedule_ns = core.first_schedule_ns(interval.begin_ns);
+        core.end_ns = interval.end_ns;
+        core.tick();
+        core.figures.begin(interval);
+        let unix_us = core.clock.unix_us(core.now_ns);
+        if let Some(log) = &mut core.log {
+            log.start(unix_us);
+        }
+        for client in &mut self.clients {
+            client.state = State::Choosing;
+            advance::advance(&mut self.core, cx, client);
+        }
+        while self.core.live > 0 && !self.core.control.is_abandoned() {
+            let timeout = self.until_next();
+            self.turn(cx, timeout);
+            if self.core.now_ns >= self.core.figures.next_turn_ns() {
+                self.core.turn_clock();
+            }
+            if self.core.control.is_stopping() {
+                self.stop_waiting(cx);
+            }
+        }
+        self.abandon();
+    }
+
+    /// How long nothing but sockets can need the worker.
+    fn until_next(&self) -> Option<Duration> {
+        let core = &self.core;
+        if !core.again.is_empty() || !core.broken.is_empty() {
+            return Some(Duration::ZERO);
+        }
+        let due = core.timers.next_due().unwrap_or(u64::MAX).min(core.figures.next_turn_ns());
+        Some(Duration::from_nanos(due.saturating_sub(core.clock.now_ns())))
+    }
+
+    /// One wait, and service for all that it brought.
+    fn turn(&mut self, cx: Cx<'_>, timeout: Option<Duration>) {
+        if let Err(error) = self.core.poller.wait(timeout) {
+            self.core.error(&format!("could not wait for the connections: {error}"));
+            self.core.control.abandon();
+            return;
+        }
+        let woken_ns = self.core.tick();
+        let mut ready = std::mem::take(&mut self.core.ready_clients);
+        ready.clear();
+        ready.extend(self.core.poller.ready());
+        for (index, closed) in &ready {
+            self.note_delay(woken_ns);
+            self.serve(cx, *index as usize, *closed);
+        }
+        self.core.ready_clients = ready;
+        while let Some((_, index)) = self.core.timers.pop_due(self.core.now_ns) {
+            advance::advance(&mut self.core, cx, &mut self.clients[index as usize]);
+        }
+        self.serve_queues(cx);
+    }
+
+    #[inline]
+    fn note_delay(&mut self, woken_ns: u64) {
+        let delay_ns = self.core.now_ns - woken_ns;
+        self.core.served = self.core.served.wrapping_add(1);
+        if self.core.served.is_multiple_of(DELAY_SAMPLE) || delay_ns > DELAY_ALWAYS_NS {
+            self.core.loop_delay.record(delay_ns / 1000);
+        }
+    }
+
+    /// Clients that did not wait, and sockets that broke while writing.
+    fn serve_queues(&mut self, cx: Cx<'_>) {
+        for _ in 0..self.core.again.len() {
+            let Some(index) = self.core.again.pop_front() else { break };
+            advance::advance(&mut self.core, cx, &mut self.clients[index as usize]);
+        }
+        while let Some(index) = self.core.broken.pop() {
+            self.serve(cx, index as usize, true);
+        }
+    }
+
+    /// Reads what a client's socket has, and moves the client on. `closed`: the
+    /// server has closed its side, so the end is to be read as well.
+    fn serve(&mut self, cx: Cx<'_>, index: usize, closed: bool) {
+        let Some(client) = self.clients.get_mut(index) else { return };
+        let core = &mut self.core;
+        if client.session.is_some() {
+            match replies::read(core, cx, client, &mut self.buffer, closed) {
+                replies::Read::Drained => {}
+                replies::Read::Lost(error) => {
+                    self.lost(cx, index, error.as_ref());
+                    return;
+                }
+            }
+            if client.session.as_ref().is_some_and(|session| session.watches_write) {
+                session::flush(core, client);
+            }
+        }
+        advance::advance(core, cx, client);
+    }
+
+    /// The connection ended. Replies that came before the end still count.
+    fn lost(&mut self, cx: Cx<'_>, index: usize, error: Option<&std::io::Error>) {
+        let client = &mut self.clients[index];
+        if client.has_ended() {
+            return;
+        }
+        let flow = failures::lost(&mut self.core, cx, client, error);
+        debug_assert_eq!(flow, Flow::Wait);
+    }
+
+    /// After a wish to stop: clients that wait for the clock end at once.
+    fn stop_waiting(&mut self, cx: Cx<'_>) {
+        for client in &mut self.clients {
+            if matches!(client.state, State::Throttled { .. } | State::Choosing) {
+                advance::advance(&mut self.core, cx, client);
+            }
+        }
+    }
+
+    /// Closes what is still open when there is no more time.
+    fn abandon(&mut self) {
+        for client in &mut self.clients {
+            if client.has_ended() {
+                continue;
+            }
+            if client.commit_in_flight && matches!(client.state, State::Awaiting(Awaited::Command))
+            {
+                advance::count(&mut self.core, client, advance::End::Unknown);
+            }
+            advance::finish(&mut self.core, client);
+        }
+    }
+
+    fn finish(mut self) -> WorkerResult {
+        let ended_ns = self.core.tick();
+        for client in &mut self.clients {
+            session::close(&mut self.core, client);
+        }
+        let unix_us = self.core.clock.unix_us(ended_ns);
+        if let Some(log) = &mut self.core.log
+            && let Err(error) = log.finish(unix_us)
+        {
+            self.core.error(&format!("could not write to the transaction log: {error}"));
+        }
+        let last = self.core.figures.end();
+        if self.core.begun {
+            self.core.tell(FromWorker::Second { worker: self.core.index, second: Box::new(last) });
+        }
+        self.core.tell(FromWorker::Ended { worker: self.core.index });
+        self.into_result(ended_ns)
+    }
+
+    fn into_result(self, ended_ns: u64) -> WorkerResult {
+        let core = self.core;
+        let figures = core.figures;
+        let used = figures.usage_at_stop.unwrap_or_default().since(figures.usage_at_start);
+        let wall_ns = ended_ns.min(figures.stop_ns()).saturating_sub(figures.start_ns());
+        let health = WorkerHealth {
+            clients: self.clients.len() as u32,
+            cpu_user_us: used.user_us,
+            cpu_system_us: used.system_us,
+            wall_us: wall_ns / 1000,
+            transactions: figures.measured.total().finished(),
+            loop_delay: core.loop_delay,
+        };
+        WorkerResult {
+            measured: figures.measured,
+            warmup: figures.warmup,
+            drain: figures.drain,
+            health,
+            aborted: core.aborted,
+            gave_up: core.gave_up,
+            ended_ns,
+            start_failure: core.start_failure,
+        }
+    }
+}

@@ -1,0 +1,281 @@
+//! What the server sends: scanned in place, decoded only where it matters.
+//!
+//! One read per wake-up into the worker's buffer. A socket that gave less than
+//! was asked for is empty, and the edge-triggered poller reports what comes
+//! later, so no second read is needed to find that out.
+
+use std::io::ErrorKind;
+
+use pgdyno_script::script::CommandKind;
+use pgdyno_script::sql::{Sql, StoreMode};
+use pgdyno_wire::backend::{
+    self, CommandTag, DataRow, ErrorFields, ProtocolError, RowDescription, TransactionStatus, tag,
+};
+
+use super::Cx;
+use super::client::{Awaited, Client, Fatal, State};
+use super::core::Core;
+
+/// An incomplete message that needed more memory than this gives it back.
+const PARTIAL_KEEP_MAX: usize = 16 * 1024;
+
+/// What reading came to.
+#[derive(Debug)]
+pub(super) enum Read {
+    /// All that was there is read.
+    Drained,
+    /// The connection is gone; the system's words, if it had any.
+    Lost(Option<std::io::Error>),
+}
+
+/// Reads and scans all that the socket has, to its end if `closed`.
+pub(super) fn read(
+    core: &mut Core,
+    cx: Cx<'_>,
+    client: &mut Client,
+    buffer: &mut Vec<u8>,
+    closed: bool,
+) -> Read {
+    loop {
+        let Some(session) = &mut client.session else { return Read::Drained };
+        let kept = session.partial.len();
+        if kept > 0 {
+            if buffer.len() <= kept {
+                buffer.resize(kept * 2, 0);
+            }
+            buffer[..kept].copy_from_slice(&session.partial);
+        }
+        let room = buffer.len() - kept;
+        let received = match session.channel.recv(&mut buffer[kept..]) {
+            Ok(0) => return Read::Lost(None),
+            Ok(received) => received,
+            Err(e) if e.kind() == ErrorKind::Interrupted => continue,
+            Err(e) if e.kind() == ErrorKind::WouldBlock => return Read::Drained,
+            Err(e) => return Read::Lost(Some(e)),
+        };
+        let is_tls = session.channel.is_tls();
+        session.partial.clear();
+        core.tick();
+        let wanted = scan(core, cx, client, &buffer[..kept + received]);
+        if wanted > buffer.len() {
+            buffer.resize(wanted, 0);
+        }
+        // TLS may hold more than the socket shows, and the end of the stream
+        // behind the last bytes is not reported a second time.
+        if received < room && !is_tls && !closed {
+            return Read::Drained;
+        }
+    }
+}
+
+/// Handles all whole messages in `bytes` and keeps the rest. Gives back how
+/// long the buffer must be for the message that is incomplete.
+fn scan(core: &mut Core, cx: Cx<'_>, client: &mut Client, bytes: &[u8]) -> usize {
+    let mut rest = bytes;
+    if let Some(session) = &mut client.session
+        && session.skip > 0
+    {
+        let skipped = session.skip.min(rest.len());
+        session.skip -= skipped;
+        rest = &rest[skipped..];
+    }
+    loop {
+        match backend::next_frame(rest) {
+            Ok(Some(frame)) => {
+                rest = &rest[frame.total_len()..];
+                if let Err(error) = handle(core, cx, client, frame.tag, frame.body) {
+                    client.replies.fatal = Some(Fatal::Protocol { text: error.to_string() });
+                    return 0;
+                }
+            }
+            Ok(None) => return keep(cx, client, rest),
+            Err(error) => {
+                client.replies.fatal = Some(Fatal::Protocol { text: error.to_string() });
+                return 0;
+            }
+        }
+    }
+}
+
+/// Keeps an incomplete message for the next read. A row that nobody wants is
+/// counted and passed over instead.
+fn keep(cx: Cx<'_>, client: &mut Client, rest: &[u8]) -> usize {
+    let Some(length) = backend::frame_len(rest) else {
+        if let Some(session) = &mut client.session {
+            session.partial.extend_from_slice(rest);
+        }
+        return 0;
+    };
+    let wants_rows = storing(cx, client).is_some();
+    let Some(session) = &mut client.session else { return 0 };
+    if rest.first() == Some(&tag::DATA_ROW) && !wants_rows {
+        client.replies.rows += 1;
+        session.skip = length - rest.len();
+        return 0;
+    }
+    if session.partial.capacity() > PARTIAL_KEEP_MAX && length < PARTIAL_KEEP_MAX {
+        session.partial = Vec::new();
+    }
+    session.partial.extend_from_slice(rest);
+    length
+}
+
+#[inline]
+fn handle(
+    core: &mut Core,
+    cx: Cx<'_>,
+    client: &mut Client,
+    kind: u8,
+    body: &[u8],
+) -> Result<(), ProtocolError> {
+    match kind {
+        tag::DATA_ROW => {
+            client.replies.rows += 1;
+            if storing(cx, client).is_some() {
+                client.replies.row.clear();
+                client.replies.row.extend_from_slice(body);
+            }
+        }
+        tag::COMMAND_COMPLETE => {
+            let rows = CommandTag::parse(body).rows.unwrap_or(0);
+            result_ended(core, cx, client, rows);
+        }
+        tag::READY_FOR_QUERY => ready(client, TransactionStatus::parse(body)?)?,
+        tag::EMPTY_QUERY_RESPONSE => result_ended(core, cx, client, 0),
+        tag::ROW_DESCRIPTION => {
+            if storing(cx, client).is_some() {
+                client.replies.columns.clear();
+                client.replies.columns.extend_from_slice(body);
+            }
+        }
+        tag::ERROR_RESPONSE => error_came(core, client, body),
+        tag::NOTICE_RESPONSE => {
+            let notice = ErrorFields::new(body).to_server_error();
+            core.observer.notice(&notice.to_string());
+        }
+        tag::COPY_IN_RESPONSE | tag::COPY_OUT_RESPONSE | tag::COPY_BOTH_RESPONSE => {
+            client.replies.fatal = Some(Fatal::Copy { query: client.replies.results });
+        }
+        _ => {}
+    }
+    Ok(())
+}
+
+fn ready(client: &mut Client, status: TransactionStatus) -> Result<(), ProtocolError> {
+    let unexpected =
+        ProtocolError::Unexpected { tag: tag::READY_FOR_QUERY, doing: "no command was under way" };
+    let session = client.session.as_mut().ok_or_else(|| unexpected.clone())?;
+    session.status = status;
+    let replies = &mut client.replies;
+    replies.syncs = replies.syncs.checked_sub(1).ok_or(unexpected)?;
+    replies.preparing = replies.preparing.saturating_sub(1);
+    Ok(())
+}
+
+#[cold]
+fn error_came(core: &Core, client: &mut Client, body: &[u8]) {
+    if client.replies.preparing > 0 {
+        // As pgbench: told, and then the execution fails for want of it.
+        core.error(&ErrorFields::new(body).to_server_error().to_string());
+    } else if client.replies.error.is_empty() {
+        client.replies.error.extend_from_slice(body);
+    }
+}
+
+/// The command whose results are coming in.
+#[inline]
+fn current(client: &Client) -> usize {
+    match client.replies.queue.front() {
+        Some(command) => *command as usize,
+        None => client.pc,
+    }
+}
+
+fn sql_of<'p>(cx: Cx<'p>, client: &Client) -> Option<&'p Sql> {
+    let commands = &cx.plan.program.types[client.script].script.commands;
+    match &commands.get(current(client))?.kind {
+        CommandKind::Sql(sql) => Some(sql),
+        _ => None,
+    }
+}
+
+/// `\gset` or `\aset` of the command whose results are coming in.
+#[inline]
+fn storing(cx: Cx<'_>, client: &Client) -> Option<StoreMode> {
+    if !cx.stores || !matches!(client.state, State::Awaiting(Awaited::Command)) {
+        return None;
+    }
+    sql_of(cx, client)?.store.as_ref().map(|store| store.mode)
+}
+
+/// One result is complete: counts it, and stores it for `\aset`.
+fn result_ended(core: &mut Core, cx: Cx<'_>, client: &mut Client, rows: u64) {
+    if client.replies.preparing > 0 || matches!(client.state, State::Awaiting(Awaited::Rollback)) {
+        return;
+    }
+    let in_pipeline = !client.replies.queue.is_empty();
+    let part = if in_pipeline { 0 } else { client.replies.results };
+    let slot = cx.requests.slot(client.script, current(client), part);
+    let info = cx.requests.slot_infos[slot];
+    let statement = &mut core.figures.tally().statements[slot];
+    statement.executions += 1;
+    statement.rows += rows;
+    statement.no_row += u64::from(rows == 0);
+    if rows < info.rows_expected {
+        statement.short += 1;
+        client.without_effect |= info.writes;
+    }
+    if cx.stores
+        && client.replies.rows > 0
+        && storing(cx, client) == Some(StoreMode::Aset)
+        && let Err(fatal) = store(core, cx, client)
+    {
+        client.replies.fatal.get_or_insert(fatal);
+    }
+    if in_pipeline {
+        client.replies.queue.pop_front();
+    }
+    client.replies.last_rows = client.replies.rows;
+    client.replies.rows = 0;
+    client.replies.results += 1;
+}
+
+/// `\gset`, when all results are there: the last must have one row.
+pub(super) fn store_last(core: &mut Core, cx: Cx<'_>, client: &mut Client) -> Option<Fatal> {
+    if storing(cx, client) != Some(StoreMode::Gset) {
+        return None;
+    }
+    let (rows, results) = (client.replies.last_rows, client.replies.results);
+    if rows != 1 {
+        return Some(Fatal::NotOneRow { rows, query: results.saturating_sub(1) });
+    }
+    client.replies.results = results.saturating_sub(1);
+    let stored = store(core, cx, client);
+    client.replies.results = results;
+    stored.err()
+}
+
+/// Stores the columns of the row that came last.
+fn store(core: &mut Core, cx: Cx<'_>, client: &mut Client) -> Result<(), Fatal> {
+    let Some(target) = sql_of(cx, client).and_then(|sql| sql.store.as_ref()) else {
+        return Ok(());
+    };
+    let query = client.replies.results;
+    let broken = |error: ProtocolError| Fatal::Protocol { text: error.to_string() };
+    let columns = RowDescription::parse(&client.replies.columns).map_err(broken)?;
+    let row = DataRow::parse(&client.replies.row).map_err(broken)?;
+    for (column, value) in columns.columns().zip(row.values()) {
+        let (column, value) = (column.map_err(broken)?, value.map_err(broken)?);
+        core.name.clear();
+        core.name.extend_from_slice(&target.prefix);
+        core.name.extend_from_slice(column.name);
+        client.vars.store_column(&cx.plan.program.names, "gset", &core.name, value).map_err(
+            |error| Fatal::Store {
+                error: error.to_string(),
+                name: String::from_utf8_lossy(&core.name).into_owned(),
+                query,
+            },
+        )?;
+    }
+    Ok(())
+}

@@ -1,0 +1,174 @@
+//! A worker in the making: its share of the plan as clients and streams.
+
+use std::collections::VecDeque;
+use std::io;
+use std::sync::Arc;
+use std::sync::mpsc::Sender;
+
+use mio::Waker;
+use pgdyno_record::latency::Latencies;
+use pgdyno_record::tally::Tally;
+use pgdyno_script::choice::ScriptChoice;
+use pgdyno_script::names;
+use pgdyno_script::random::{Prng, Streams};
+use pgdyno_script::vars::Vars;
+
+use super::client::{Client, Replies, State};
+use super::core::{Clock, Control, Core, FromWorker, limits};
+use super::log::{Log, LogColumns};
+use super::measure::Figures;
+use super::{BUFFER_BYTES, Worker};
+use crate::observe::Observer;
+use crate::plan::RunPlan;
+use crate::poller::Poller;
+use crate::request::Requests;
+use crate::timers::Timers;
+
+/// What all workers of a run share, read-only.
+#[derive(Clone)]
+pub(crate) struct Setup {
+    pub(crate) plan: Arc<RunPlan>,
+    pub(crate) requests: Arc<Requests>,
+    pub(crate) choice: Arc<ScriptChoice>,
+    pub(crate) streams: Streams,
+    pub(crate) stores: bool,
+    pub(crate) observer: Arc<dyn Observer>,
+    pub(crate) control: Arc<Control>,
+    pub(crate) clock: Clock,
+}
+
+/// Tells a client's own stream (choice of scripts, jitter) from its stream of
+/// random functions; any constant does.
+const OWN_STREAM_MARK: u64 = 0x7067_6479_6e6f_6f77;
+
+/// Makes worker `index`, and what wakes it.
+///
+/// # Errors
+/// No descriptor for the poller, or the log file cannot be made.
+pub(crate) fn start(
+    setup: &Setup,
+    index: u32,
+    to_coordinator: Sender<FromWorker>,
+) -> io::Result<(Worker, Arc<Waker>)> {
+    let plan = &setup.plan;
+    let poller = Poller::new()?;
+    let waker = poller.waker();
+    let (first, count) = plan.share(index);
+    let clients = make_clients(setup, first, count);
+    let scripts = plan.program.types.len();
+    let tally = Tally::new(scripts, setup.requests.slots.len(), plan.statement_latency);
+    let (transactions_max, latency_limit_ns) = limits(plan);
+    let threads = setup.streams.threads().nth(index as usize);
+    let fallback = Prng::new(plan.seed);
+    let log = match &plan.log {
+        Some(log) => Some(Log::open(log, index, log_columns(plan))?),
+        None => None,
+    };
+    let core = Core {
+        index,
+        observer: Arc::clone(&setup.observer),
+        control: Arc::clone(&setup.control),
+        to_coordinator,
+        clock: setup.clock,
+        now_ns: 0,
+        poller,
+        timers: Timers::with_capacity(clients.len()),
+        figures: Figures::new(tally),
+        log,
+        end_ns: u64::MAX,
+        transactions_max,
+        latency_limit_ns,
+        throttle_us: plan.rate.map(|rate| 1e6 / rate.tps * f64::from(plan.workers.get())),
+        throttle_offset: f64::from(index) / f64::from(plan.workers.get()),
+        steady: plan.rate.is_some_and(|rate| rate.steady),
+        schedule_ns: 0,
+        choice_random: threads.map_or(fallback, |streams| streams.choice),
+        throttle_random: threads.map_or(fallback, |streams| streams.throttle),
+        sample_random: threads.map_or(fallback, |streams| streams.sampling),
+        live: count,
+        ready: 0,
+        aborted: 0,
+        begun: false,
+        gave_up: false,
+        debugging: plan.debug,
+        start_failure: None,
+        loop_delay: Latencies::new(),
+        served: 0,
+        again: VecDeque::with_capacity(clients.len()),
+        broken: Vec::with_capacity(clients.len()),
+        ready_clients: Vec::with_capacity(clients.len()),
+        name: Vec::new(),
+    };
+    let buffer = vec![0; BUFFER_BYTES];
+    Ok((Worker { core, clients, setup: setup.clone(), buffer }, waker))
+}
+
+fn log_columns(plan: &RunPlan) -> LogColumns {
+    LogColumns {
+        lag: plan.rate.is_some(),
+        skipped: plan.latency_limit.is_some(),
+        retries: plan.retry.tries_max.is_none_or(|max| max.get() != 1),
+        detailed_failures: plan.detailed_failures,
+    }
+}
+
+fn make_clients(setup: &Setup, first: u32, count: u32) -> Vec<Client> {
+    let streams = setup.streams.clients().skip(first as usize);
+    (0..count)
+        .zip(streams)
+        .map(|(index, random)| make_client(setup, first + index, index, random))
+        .collect()
+}
+
+fn make_client(setup: &Setup, id: u32, index: u32, random: Prng) -> Client {
+    let plan = &setup.plan;
+    // Clients are dealt in turn, so every endpoint gets its share of each worker's.
+    let endpoint = id % plan.endpoints.len() as u32;
+    Client {
+        id,
+        index,
+        endpoint,
+        state: State::Choosing,
+        session: None,
+        out: Vec::with_capacity(256),
+        replies: Replies::default(),
+        vars: initial_vars(setup, id),
+        random,
+        random_at_start: random,
+        own_random: Prng::new(plan.seed ^ OWN_STREAM_MARK.rotate_left(id) ^ u64::from(id)),
+        script: 0,
+        pc: 0,
+        in_pipeline: false,
+        waited: false,
+        scheduled_ns: 0,
+        begin_ns: 0,
+        try_begin_ns: 0,
+        command_begin_ns: 0,
+        connect_begin_ns: 0,
+        tries: 1,
+        transactions: 0,
+        without_effect: false,
+        commit_in_flight: false,
+        failure: None,
+        was_ready: plan.reconnect,
+    }
+}
+
+/// What every client knows without being told, unless `-D` said otherwise.
+fn initial_vars(setup: &Setup, id: u32) -> Vars {
+    let plan = &setup.plan;
+    let mut vars = plan.program.initial.clone();
+    let mut set = |name: &str, value: i64| {
+        if let Some(slot) = plan.program.names.lookup(name.as_bytes())
+            && !vars.is_set(slot)
+        {
+            vars.set_int(slot, value);
+        }
+    };
+    set(names::CLIENT_ID, i64::from(id));
+    set(names::RANDOM_SEED, plan.seed.cast_signed());
+    if let Some(default_seed) = setup.streams.default_seed() {
+        set(names::DEFAULT_SEED, default_seed);
+    }
+    vars
+}
