@@ -427,3 +427,6 @@ fn fixed(value: f64, decimals: usize) -> String {
     }
     format!("{value:.decimals$}")
 }
+
+#[cfg(test)]
+mod tests;
