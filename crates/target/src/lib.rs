@@ -1,8 +1,8 @@
 //! What each database is, and where it is.
 //!
 //! A [`dialect::Dialect`] answers questions about a kind of database, with
-//! PostgreSQL's answer as the default; [`detect`] finds the kind on a live
-//! connection; [`resolve`] turns the word on the command line into a
+//! PostgreSQL's answer as the default; [`detect()`] finds the kind on a live
+//! connection; [`resolve()`] turns the word on the command line into a
 //! [`Target`]; [`embedded`] runs a throw-away PostgreSQL. Knows nothing of
 //! workloads.
 
