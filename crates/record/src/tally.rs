@@ -146,12 +146,19 @@ impl Tally {
         total
     }
 
-    /// Sets everything back to zero and keeps the memory: the end of the
-    /// warm-up, without an allocation.
+    /// Sets everything back to zero and keeps the memory. Connections made
+    /// before are forgotten as well; see [`Tally::clear_work`].
     pub fn clear(&mut self) {
+        self.clear_work();
+        self.connections.clear();
+    }
+
+    /// Forgets transactions and statements but not the connections, which were
+    /// made before the work began: the end of the warm-up, without an
+    /// allocation.
+    pub fn clear_work(&mut self) {
         self.scripts.iter_mut().for_each(ScriptTally::clear);
         self.statements.iter_mut().for_each(StatementTally::clear);
-        self.connections.clear();
     }
 }
 

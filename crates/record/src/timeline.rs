@@ -6,14 +6,15 @@
 //! passed it. Memory is bounded: at most [`PENDING_SECONDS_MAX`] full seconds
 //! (13 KB each) and [`POINTS_MAX`] points are held.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::VecDeque;
 
-use hdrhistogram::Histogram;
 use serde::{Deserialize, Serialize};
 
-use crate::latency::{LATENCY_US_MAX, mean, stddev};
-use crate::sqlstate::{SqlState, SqlStateClass};
-use crate::tally::{TransactionTimes, merge_counts};
+mod point;
+mod second;
+
+pub use point::Point;
+pub use second::{SIGNIFICANT_DIGITS, Second, SecondClock};
 
 /// Full seconds held while some worker has not yet passed them: two minutes of
 /// a stuck worker, about 1.6 MB. Beyond it the oldest becomes a point early.
@@ -23,85 +24,6 @@ pub const PENDING_SECONDS_MAX: usize = 120;
 /// are joined in pairs and the width doubles, so a run of any length keeps
 /// between 10,800 and 21,600 points (below 6 MB).
 pub const POINTS_MAX: usize = 21_600;
-
-/// Significant digits of a second's histogram: 1 % is enough to draw, and its
-/// 13 KB can be sent every second where 190 KB could not.
-pub const SIGNIFICANT_DIGITS: u8 = 2;
-
-/// What one worker, or all of them, did in one second.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Second {
-    /// Seconds since the start of the measured interval, rounded down;
-    /// negative during the warm-up.
-    pub index: i64,
-    /// Transactions committed.
-    pub commits: u64,
-    /// Failed transactions by class of their SQLSTATE.
-    pub failed_by_class: BTreeMap<SqlStateClass, u64>,
-    /// Commits of unknown outcome.
-    pub unknown: u64,
-    /// Transactions that took more than one try.
-    pub retried: u64,
-    /// Tries beyond the first.
-    pub retries: u64,
-    /// Transactions that the schedule gave up.
-    pub skipped: u64,
-    /// Sum of the response times of commits, µs.
-    pub latency_us_sum: u128,
-    /// Sum of their squares, µs².
-    pub latency_us2_sum: u128,
-    /// Largest response time, µs.
-    pub latency_us_max: u64,
-    /// How many schedule lags were recorded.
-    pub lag_count: u64,
-    /// Sum of the schedule lags, µs.
-    pub lag_us_sum: u64,
-    /// Largest schedule lag, µs.
-    pub lag_us_max: u64,
-    histogram: Histogram<u32>,
-}
-
-/// One entry of the timeline in a record: all workers, `width_s` seconds.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Point {
-    /// First second, from the start of the measured interval; negative during
-    /// the warm-up.
-    pub second: i64,
-    /// Transactions committed.
-    pub commits: u64,
-    /// Failed transactions by class of their SQLSTATE.
-    pub failed_by_class: BTreeMap<SqlStateClass, u64>,
-    /// Commits of unknown outcome.
-    pub unknown: u64,
-    /// Transactions that took more than one try.
-    pub retried: u64,
-    /// Tries beyond the first.
-    pub retries: u64,
-    /// Transactions that the schedule gave up.
-    pub skipped: u64,
-    /// Mean response time, µs; 0 without commits.
-    pub latency_mean_us: f64,
-    /// Standard deviation of the response time, µs.
-    pub latency_stddev_us: f64,
-    /// Quantile 0.5 of the response time, µs, to 2 digits.
-    pub p50_us: u64,
-    /// Quantile 0.9.
-    pub p90_us: u64,
-    /// Quantile 0.95.
-    pub p95_us: u64,
-    /// Quantile 0.99.
-    pub p99_us: u64,
-    /// Largest response time, µs, exact.
-    pub max_us: u64,
-    /// Mean schedule lag, µs; 0 without a rate.
-    pub lag_mean_us: f64,
-    /// Largest schedule lag, µs.
-    pub lag_max_us: u64,
-    /// Whether the quantiles are upper bounds, not exact: parts were added
-    /// after their histograms had gone.
-    pub quantiles_bound: bool,
-}
 
 /// The timeline of a record.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -114,12 +36,6 @@ pub struct TimelineRecord {
     pub points: Vec<Point>,
 }
 
-/// A worker's current second.
-#[derive(Clone, Debug)]
-pub struct SecondClock {
-    current: Second,
-}
-
 /// The coordinator's side: seconds of all workers, added up.
 #[derive(Clone, Debug)]
 pub struct Timeline {
@@ -130,204 +46,6 @@ pub struct Timeline {
     points: Vec<Point>,
     /// Seconds before this one have become points.
     settled_before: Option<i64>,
-}
-
-impl Second {
-    /// An empty second. Allocates its histogram, 13 KB.
-    #[must_use]
-    pub fn new(index: i64) -> Self {
-        let histogram = match Histogram::new_with_bounds(1, LATENCY_US_MAX, SIGNIFICANT_DIGITS) {
-            Ok(histogram) => histogram,
-            Err(error) => unreachable!("the range is a valid constant: {error}"),
-        };
-        Self {
-            index,
-            commits: 0,
-            failed_by_class: BTreeMap::new(),
-            unknown: 0,
-            retried: 0,
-            retries: 0,
-            skipped: 0,
-            latency_us_sum: 0,
-            latency_us2_sum: 0,
-            latency_us_max: 0,
-            lag_count: 0,
-            lag_us_sum: 0,
-            lag_us_max: 0,
-            histogram,
-        }
-    }
-
-    /// Counts a committed transaction that took `tries` tries.
-    #[inline]
-    pub fn commit(&mut self, times: TransactionTimes, tries: u32) {
-        self.commits += 1;
-        self.count_tries(tries);
-        // Longer than an hour: at the top of the histogram; the maximum is exact.
-        self.histogram.saturating_record(times.response_us);
-        let wide = u128::from(times.response_us);
-        self.latency_us_sum += wide;
-        self.latency_us2_sum = self.latency_us2_sum.saturating_add(wide * wide);
-        self.latency_us_max = self.latency_us_max.max(times.response_us);
-        self.lag_count += 1;
-        self.lag_us_sum += times.lag_us;
-        self.lag_us_max = self.lag_us_max.max(times.lag_us);
-    }
-
-    /// Counts a failed transaction.
-    pub fn fail(&mut self, sqlstate: SqlState, tries: u32) {
-        *self.failed_by_class.entry(sqlstate.class()).or_default() += 1;
-        self.count_tries(tries);
-    }
-
-    /// Counts a commit of unknown outcome.
-    pub fn unknown(&mut self, tries: u32) {
-        self.unknown += 1;
-        self.count_tries(tries);
-    }
-
-    /// Counts a transaction that the schedule gave up.
-    #[inline]
-    pub fn skip(&mut self) {
-        self.skipped += 1;
-    }
-
-    /// All failed transactions.
-    #[must_use]
-    pub fn failed(&self) -> u64 {
-        self.failed_by_class.values().sum()
-    }
-
-    /// Whether nothing happened.
-    #[must_use]
-    pub fn is_empty(&self) -> bool {
-        self.commits + self.unknown + self.skipped == 0 && self.failed_by_class.is_empty()
-    }
-
-    /// Quantile (0..=1) of the response time in µs, to 2 digits.
-    #[must_use]
-    pub fn quantile_us(&self, quantile: f64) -> u64 {
-        self.histogram.value_at_quantile(quantile).min(self.latency_us_max)
-    }
-
-    /// Adds all of `other`, which may be of another second: the index stays.
-    pub fn merge(&mut self, other: &Self) {
-        self.commits += other.commits;
-        merge_counts(&mut self.failed_by_class, &other.failed_by_class);
-        self.unknown += other.unknown;
-        self.retried += other.retried;
-        self.retries += other.retries;
-        self.skipped += other.skipped;
-        self.latency_us_sum += other.latency_us_sum;
-        self.latency_us2_sum = self.latency_us2_sum.saturating_add(other.latency_us2_sum);
-        self.latency_us_max = self.latency_us_max.max(other.latency_us_max);
-        self.lag_count += other.lag_count;
-        self.lag_us_sum += other.lag_us_sum;
-        self.lag_us_max = self.lag_us_max.max(other.lag_us_max);
-        let added = self.histogram.add(&other.histogram);
-        debug_assert!(added.is_ok(), "histograms of one range add up");
-    }
-
-    /// The plain numbers of this second.
-    #[must_use]
-    pub fn to_point(&self) -> Point {
-        Point {
-            second: self.index,
-            commits: self.commits,
-            failed_by_class: self.failed_by_class.clone(),
-            unknown: self.unknown,
-            retried: self.retried,
-            retries: self.retries,
-            skipped: self.skipped,
-            latency_mean_us: mean(self.latency_us_sum, self.commits),
-            latency_stddev_us: stddev(self.latency_us_sum, self.latency_us2_sum, self.commits),
-            p50_us: self.quantile_us(0.5),
-            p90_us: self.quantile_us(0.9),
-            p95_us: self.quantile_us(0.95),
-            p99_us: self.quantile_us(0.99),
-            max_us: self.latency_us_max,
-            lag_mean_us: mean(self.lag_us_sum.into(), self.lag_count),
-            lag_max_us: self.lag_us_max,
-            quantiles_bound: false,
-        }
-    }
-
-    #[inline]
-    fn count_tries(&mut self, tries: u32) {
-        if tries > 1 {
-            self.retried += 1;
-            self.retries += u64::from(tries - 1);
-        }
-    }
-}
-
-impl Point {
-    /// All failed transactions.
-    #[must_use]
-    pub fn failed(&self) -> u64 {
-        self.failed_by_class.values().sum()
-    }
-
-    /// Adds a later part of the same span. Counts, mean, deviation and maxima
-    /// stay exact up to rounding; quantiles become upper bounds.
-    fn absorb(&mut self, other: &Self) {
-        let (mine, theirs) = (self.commits as f64, other.commits as f64);
-        let commits = mine + theirs;
-        if other.commits > 0 {
-            let square = |mean: f64, stddev: f64| stddev * stddev + mean * mean;
-            let squares = (square(self.latency_mean_us, self.latency_stddev_us) * mine
-                + square(other.latency_mean_us, other.latency_stddev_us) * theirs)
-                / commits;
-            let mean = (self.latency_mean_us * mine + other.latency_mean_us * theirs) / commits;
-            self.quantiles_bound |= self.commits > 0 || other.quantiles_bound;
-            self.latency_mean_us = mean;
-            self.latency_stddev_us = (squares - mean * mean).max(0.0).sqrt();
-            // Lags are recorded with commits, so their weights are the same.
-            self.lag_mean_us = (self.lag_mean_us * mine + other.lag_mean_us * theirs) / commits;
-        }
-        self.commits += other.commits;
-        merge_counts(&mut self.failed_by_class, &other.failed_by_class);
-        self.unknown += other.unknown;
-        self.retried += other.retried;
-        self.retries += other.retries;
-        self.skipped += other.skipped;
-        self.p50_us = self.p50_us.max(other.p50_us);
-        self.p90_us = self.p90_us.max(other.p90_us);
-        self.p95_us = self.p95_us.max(other.p95_us);
-        self.p99_us = self.p99_us.max(other.p99_us);
-        self.max_us = self.max_us.max(other.max_us);
-        self.lag_max_us = self.lag_max_us.max(other.lag_max_us);
-    }
-}
-
-impl SecondClock {
-    /// Starts at the second `index`.
-    #[must_use]
-    pub fn new(index: i64) -> Self {
-        Self { current: Second::new(index) }
-    }
-
-    /// The current second, to count in.
-    #[inline]
-    pub fn current(&mut self) -> &mut Second {
-        &mut self.current
-    }
-
-    /// Moves on to the second `index` and gives back the finished one; `None`
-    /// while the current second lasts. A clock never runs backwards.
-    #[inline]
-    pub fn advance(&mut self, index: i64) -> Option<Second> {
-        if index <= self.current.index {
-            return None;
-        }
-        Some(std::mem::replace(&mut self.current, Second::new(index)))
-    }
-
-    /// The last second, when the worker ends.
-    #[must_use]
-    pub fn finish(self) -> Second {
-        self.current
-    }
 }
 
 impl Timeline {
@@ -465,6 +183,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+    use crate::tally::TransactionTimes;
 
     fn times(us: u64) -> TransactionTimes {
         TransactionTimes { response_us: us, service_us: us, lag_us: us / 10 }

@@ -129,3 +129,43 @@ fn did_work(tally: &ScriptTally) -> u64 {
 fn per_second(count: u64, seconds: f64) -> f64 {
     if seconds > 0.0 { count as f64 / seconds } else { 0.0 }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::run::StatementKind;
+    use crate::tally::TransactionTimes;
+
+    /// Goodput leaves out what did no work, rows count only where they were
+    /// written, and what was never run has a section of zeros.
+    #[test]
+    fn figures_follow_from_the_counters() {
+        let script =
+            |name: &str| ScriptInfo { name: name.to_owned(), weight: 1, text: String::new() };
+        let info = |command, writes| StatementInfo {
+            script: 0,
+            command,
+            text: String::new(),
+            kind: if writes { StatementKind::Update } else { StatementKind::Select },
+            writes,
+            rows_expected: None,
+        };
+        let mut tally = Tally::new(1, 2, false);
+        for n in 0..10 {
+            let effect = n % 2 == 0;
+            tally.scripts[0].commit(TransactionTimes::default(), 1, false, effect);
+            tally.statements[0].execute(30, u64::from(effect), 1);
+            tally.statements[1].execute(10, 7, 0);
+        }
+        let statements = [info(0, true), info(1, false), info(2, true)];
+        let sections = Sections::new(&tally, &[script("a"), script("b")], &statements, 2.0, 0.5);
+        assert_eq!((sections.totals.tps, sections.totals.goodput_tps), (5.0, 2.5));
+        assert_eq!(sections.totals.rows_written_per_commit, 0.5);
+        assert_eq!((sections.statements[0].short, sections.statements[1].short), (5, 0));
+        assert_eq!(sections.statements[0].time_mean_us, 30.0);
+        assert_eq!(sections.statements[2].executions, 0);
+        assert_eq!(sections.transactions[1].counts, Counts::default());
+        let empty = Sections::new(&Tally::default(), &[], &[], 0.0, 0.0);
+        assert_eq!((empty.totals.tps, empty.totals.rows_written_per_commit), (0.0, 0.0));
+    }
+}
