@@ -1,0 +1,238 @@
+//! What is measured: the cases and their matrix.
+
+use clap::ValueEnum;
+use serde::{Deserialize, Serialize};
+
+/// A kind of measurement.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, ValueEnum)]
+#[serde(rename_all = "lowercase")]
+pub(super) enum Suite {
+    /// Select-only, as fast as it goes.
+    Select,
+    /// Select-only at 5,000 transactions a second.
+    Rate,
+    /// TPC-B-like.
+    Tpcb,
+    /// Connecting alone: by trust, and by SCRAM over TLS.
+    Connect,
+    /// Select-only with client and server on the same cores.
+    Shared,
+    /// Filling the tables.
+    Load,
+}
+
+/// Who answers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, ValueEnum)]
+#[serde(rename_all = "lowercase")]
+pub(super) enum ServerKind {
+    /// The null server.
+    Null,
+    /// A real PostgreSQL.
+    Postgres,
+}
+
+/// The way to the server.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, ValueEnum)]
+#[serde(rename_all = "lowercase")]
+pub(super) enum Transport {
+    /// Loopback TCP, by trust.
+    Tcp,
+    /// A Unix socket, by trust.
+    Unix,
+    /// Loopback TCP with TLS and SCRAM-SHA-256.
+    Tls,
+}
+
+/// How statements are sent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, ValueEnum)]
+#[serde(rename_all = "lowercase")]
+pub(super) enum Protocol {
+    /// Query messages.
+    Simple,
+    /// Statements prepared once.
+    Prepared,
+}
+
+/// Who is measured.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, ValueEnum)]
+#[serde(rename_all = "lowercase")]
+pub(super) enum Tool {
+    /// The minimal client.
+    Floor,
+    /// pgdyno with pgbench's arguments.
+    Pgdyno,
+    /// The installed pgbench.
+    Pgbench,
+    /// The installed sysbench.
+    Sysbench,
+    /// `pgdyno init --jobs 2`.
+    PgdynoJobs2,
+}
+
+/// Which half of a measurement a run is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(super) enum Phase {
+    /// One transaction for each client: what connecting costs.
+    Connect,
+    /// Some seconds.
+    Steady,
+}
+
+/// One cell of the matrix.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub(super) struct Case {
+    pub(super) suite: Suite,
+    pub(super) server: ServerKind,
+    pub(super) transport: Transport,
+    pub(super) protocol: Protocol,
+    pub(super) clients: u32,
+}
+
+/// Transactions a second in the rate suite.
+pub(super) const RATE_TPS: u32 = 5000;
+/// Clients where the question is not how many.
+const CLIENTS_TPCB: [u32; 2] = [16, 64];
+const CLIENTS_RATE: [u32; 2] = [64, 1000];
+const CLIENTS_SHARED: u32 = 16;
+const CLIENTS_CONNECT: u32 = 1000;
+
+/// What the command line asked for.
+#[derive(Debug, Clone)]
+pub(super) struct Selection {
+    pub(super) suites: Vec<Suite>,
+    pub(super) servers: Vec<ServerKind>,
+    pub(super) transports: Vec<Transport>,
+    pub(super) protocols: Vec<Protocol>,
+    /// For the select suite; also for others where it was given.
+    pub(super) clients: Vec<u32>,
+    /// The counts were named by the person, not by default.
+    pub(super) clients_named: bool,
+}
+
+impl Selection {
+    /// The cases, in the order in which they run.
+    pub(super) fn cases(&self) -> Vec<Case> {
+        let mut cases: Vec<Case> =
+            self.suites.iter().flat_map(|suite| self.cases_of(*suite)).collect();
+        cases.dedup();
+        cases
+    }
+
+    fn cases_of(&self, suite: Suite) -> Vec<Case> {
+        use ServerKind::{Null, Postgres};
+        use Transport::{Tcp, Tls, Unix};
+        let (servers, transports, clients): (&[_], &[_], &[u32]) = match suite {
+            Suite::Select => (&[Null, Postgres], &[Tcp, Unix], &self.clients),
+            Suite::Rate => (&[Null, Postgres], &[Tcp], &CLIENTS_RATE),
+            Suite::Tpcb => (&[Postgres], &[Tcp, Unix], &CLIENTS_TPCB),
+            Suite::Connect => (&[Null, Postgres], &[Tcp, Tls], &[CLIENTS_CONNECT]),
+            Suite::Shared => (&[Postgres], &[Tcp, Unix], &[CLIENTS_SHARED]),
+            Suite::Load => (&[Postgres], &[Unix], &[1]),
+        };
+        let clients =
+            if self.clients_named && suite != Suite::Load { &self.clients } else { clients };
+        // Where the protocol is not the question, prepared stands for both.
+        let both = matches!(suite, Suite::Select | Suite::Tpcb);
+        let mut cases = Vec::new();
+        for server in servers.iter().filter(|server| self.servers.contains(server)) {
+            for transport in transports.iter().filter(|way| self.transports.contains(way)) {
+                if *transport == Tls && *server == Null {
+                    continue;
+                }
+                for protocol in &self.protocols {
+                    if !both && *protocol != Protocol::Prepared {
+                        continue;
+                    }
+                    cases.extend(clients.iter().map(|clients| Case {
+                        suite,
+                        server: *server,
+                        transport: *transport,
+                        protocol: *protocol,
+                        clients: *clients,
+                    }));
+                }
+            }
+        }
+        cases
+    }
+}
+
+impl Case {
+    /// Whether a tool can do this at all.
+    pub(super) fn suits(&self, tool: Tool) -> bool {
+        match tool {
+            Tool::Pgdyno | Tool::Pgbench => true,
+            Tool::Floor => match self.suite {
+                Suite::Select | Suite::Shared => true,
+                Suite::Connect => self.transport != Transport::Tls,
+                Suite::Rate | Suite::Tpcb | Suite::Load => false,
+            },
+            // A thread for each client: beyond some hundred it measures the
+            // scheduler.
+            Tool::Sysbench => self.suite == Suite::Select && self.clients <= 256,
+            Tool::PgdynoJobs2 => self.suite == Suite::Load,
+        }
+    }
+
+    /// For people.
+    pub(super) fn title(&self) -> String {
+        format!(
+            "{} {} {} {} {} clients",
+            name(self.suite),
+            name(self.server),
+            name(self.transport),
+            name(self.protocol),
+            self.clients
+        )
+    }
+}
+
+/// The name of a value as it is written on the command line.
+pub(super) fn name<T: ValueEnum + Copy>(value: T) -> String {
+    value.to_possible_value().map(|known| known.get_name().to_owned()).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn all() -> Selection {
+        Selection {
+            suites: Suite::value_variants().to_vec(),
+            servers: ServerKind::value_variants().to_vec(),
+            transports: Transport::value_variants().to_vec(),
+            protocols: Protocol::value_variants().to_vec(),
+            clients: vec![1, 16],
+            clients_named: false,
+        }
+    }
+
+    /// The whole matrix has each case once, and nothing impossible.
+    #[test]
+    fn matrix_is_sound() {
+        let cases = all().cases();
+        let mut unique = cases.clone();
+        unique.sort_unstable();
+        unique.dedup();
+        assert_eq!(unique.len(), cases.len());
+        assert!(cases.iter().filter(|case| case.suite == Suite::Select).count() == 16);
+        assert!(!cases.iter().any(|case| case.server == ServerKind::Null
+            && (case.transport == Transport::Tls || case.suite == Suite::Tpcb)));
+    }
+
+    /// A selection narrows; counts that were named reach the other suites.
+    #[test]
+    fn selection_narrows() {
+        let some = Selection {
+            suites: vec![Suite::Rate],
+            servers: vec![ServerKind::Null],
+            clients: vec![7],
+            clients_named: true,
+            ..all()
+        };
+        let cases = some.cases();
+        assert_eq!(cases.len(), 1);
+        assert_eq!(cases[0].clients, 7);
+    }
+}
