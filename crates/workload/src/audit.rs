@@ -14,7 +14,7 @@ use crate::workload::Workload;
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum AccessError {
     /// A statement failed.
-    #[error("{what}: {source}\nThe statement was: {sql}")]
+    #[error("{what} failed{}: {source}\nThe statement was: {sql}", source.shown_state())]
     Statement {
         /// What was being done, for people.
         what: &'static str,

@@ -17,6 +17,11 @@ pub struct SqlError {
 }
 
 impl SqlError {
+    /// ` (SQLSTATE …)`, or nothing where there is none.
+    pub(crate) fn shown_state(&self) -> String {
+        self.sqlstate.as_ref().map(|state| format!(" (SQLSTATE {state})")).unwrap_or_default()
+    }
+
     /// True where the error says that a table does not exist.
     #[must_use]
     pub fn is_undefined_table(&self) -> bool {

@@ -7,7 +7,7 @@ use pgdyno_wire::Error as WireError;
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum LoadError {
     /// No connection could be made.
-    #[error("could not connect to load data: {words}")]
+    #[error("could not connect to load data{}: {words}", state(sqlstate.as_deref()))]
     Connect {
         /// The server's SQLSTATE, where it answered.
         sqlstate: Option<String>,
@@ -15,7 +15,7 @@ pub enum LoadError {
         words: String,
     },
     /// The server refused a statement, or the connection was lost in it.
-    #[error("{what} failed on server at {at}: {words}")]
+    #[error("{what} failed on server at {at}{}: {words}", state(sqlstate.as_deref()))]
     Statement {
         /// What was being done, with table and rows.
         what: String,
@@ -69,6 +69,10 @@ impl From<LoadError> for Failure {
     fn from(error: LoadError) -> Self {
         Self::Error(error)
     }
+}
+
+fn state(sqlstate: Option<&str>) -> String {
+    sqlstate.map(|state| format!(" (SQLSTATE {state})")).unwrap_or_default()
 }
 
 /// The SQLSTATE as text, where the server gave one.

@@ -84,16 +84,30 @@ impl Link {
         run().map_err(|error| self.failure(&error, what()))
     }
 
-    fn failure(&self, error: &WireError, what: String) -> Failure {
+    fn failure(&mut self, error: &WireError, what: String) -> Failure {
         if error.is_interrupted() {
             return Failure::Stopped;
         }
-        Failure::Error(LoadError::Statement {
-            what,
-            at: self.at.clone(),
-            sqlstate: sqlstate(error),
-            words: error.to_string(),
-            connection_lost: error.is_connection_lost(),
-        })
+        let connection_lost = error.is_connection_lost();
+        let mut sqlstate = sqlstate(error);
+        let mut words = error.to_string();
+        if connection_lost
+            && sqlstate.is_none()
+            && let Some((state, farewell)) = self.farewell()
+        {
+            sqlstate = Some(state);
+            words = format!("{farewell}\n{words}");
+        }
+        let at = self.at.clone();
+        Failure::Error(LoadError::Statement { what, at, sqlstate, words, connection_lost })
+    }
+
+    /// In an emergency a server says why it hangs up by a warning instead of
+    /// an error: SQLSTATE 57P02 with an immediate shutdown or a crash.
+    fn farewell(&mut self) -> Option<(String, String)> {
+        const OPERATOR_INTERVENTION: &str = "57P";
+        let last = self.conn.take_notices().pop()?;
+        let state = last.sqlstate.to_string();
+        state.starts_with(OPERATOR_INTERVENTION).then(|| (state, last.to_string()))
     }
 }

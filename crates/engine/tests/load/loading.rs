@@ -1,5 +1,6 @@
 //! The loader: same data as pgbench, progress, and every way to end early.
 
+use std::num::NonZeroU32;
 use std::process::Command;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -7,11 +8,11 @@ use std::time::{Duration, Instant};
 
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
-use pgdyno_engine::load::{LoadError, LoadObserver, Phase, Progress, SilentLoad};
-use pgdyno_target::EmbeddedServer;
+use pgdyno_engine::load::{LoadError, LoadObserver, LoadPlan, Phase, Progress, SilentLoad, load};
+use pgdyno_target::{EmbeddedServer, postgres};
 use pgdyno_workload::{ProbeError, Session};
 
-use crate::common::{connect, load_quietly, load_with, server, value, workload};
+use crate::common::{connect, context, load_quietly, load_with, server, value, workload};
 
 /// Far above the half second that is promised, because a loaded machine may
 /// stop any process for longer; far below the time that a hang would take.
@@ -218,14 +219,39 @@ fn killed_server_is_one_clear_error() {
                 .unwrap_err();
         let waited = observer.when.into_inner().unwrap().unwrap().elapsed();
         assert!(waited < PROMPT, "{waited:?}");
-        let LoadError::Statement { what, at, connection_lost, .. } = &error else {
+        let LoadError::Statement { what, at, sqlstate, words, connection_lost } = &error else {
             panic!("{error}")
         };
         assert!(connection_lost, "{error}");
+        // In an immediate shutdown the farewell may be lost with the socket.
+        match sqlstate.as_deref() {
+            Some("57P01" | "57P02") => assert!(words.contains("terminating connection"), "{words}"),
+            other => assert!(other.is_none() && signal == Signal::SIGQUIT, "{error}"),
+        }
         assert!(what.contains("of rows ") && what.contains(" into pgbench_"), "{what}");
         assert!(at.contains(&port.to_string()), "{at}");
         drop(server);
     }
+}
+
+/// A server that is not there is told with host and port, before anything else.
+#[test]
+fn refused_connection_names_the_place() {
+    let server = server();
+    let plan_context = context(&server);
+    let port = server.options_tcp().hosts[0].port;
+    server.stop().unwrap();
+    let plan = LoadPlan {
+        workload: &*workload("tpcb", 1),
+        dialect: postgres(),
+        endpoints: &[plan_context],
+        jobs: NonZeroU32::MIN,
+        seed: 1,
+    };
+    let error = load(&plan, &SilentLoad, &AtomicBool::new(false)).unwrap_err();
+    let LoadError::Connect { sqlstate, words } = &error else { panic!("{error}") };
+    assert_eq!(*sqlstate, None);
+    assert!(words.contains(&format!("port {port}")) && words.contains("refused"), "{words}");
 }
 
 /// A refused statement is told with its words, the server's and the SQLSTATE.
