@@ -3,8 +3,6 @@
 //! Workers call an observer from their own threads, but never for a
 //! transaction that went well, so it may lock and print.
 
-use std::sync::atomic::{AtomicU32, Ordering};
-
 use pgdyno_record::timeline::Point;
 
 use crate::outcome::ClientError;
@@ -57,30 +55,4 @@ pub struct Silent;
 
 impl Observer for Silent {
     fn message(&self, _: Level, _: &str) {}
-}
-
-/// A wish to stop, set by a signal handler or another thread.
-///
-/// The first wish ends a run in order: no new transactions, those under way
-/// may finish within [`crate::plan::DRAIN_MAX`].
-#[derive(Debug, Default)]
-pub struct Interrupt(AtomicU32);
-
-impl Interrupt {
-    /// Not interrupted.
-    #[must_use]
-    pub const fn new() -> Self {
-        Self(AtomicU32::new(0))
-    }
-
-    /// Asks for the end. Safe in a signal handler.
-    pub fn request(&self) {
-        self.0.fetch_add(1, Ordering::Relaxed);
-    }
-
-    /// True once the end was asked for.
-    #[must_use]
-    pub fn is_requested(&self) -> bool {
-        self.0.load(Ordering::Relaxed) > 0
-    }
 }

@@ -4,6 +4,7 @@
 //! measure, it only adds up finished seconds and listens for a wish to stop.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant, SystemTime};
@@ -15,7 +16,7 @@ use pgdyno_script::choice::ScriptChoice;
 use pgdyno_script::names::DEFAULT_SEED;
 use pgdyno_script::random::Streams;
 
-use crate::observe::{Interrupt, Observer};
+use crate::observe::Observer;
 use crate::outcome::{Acknowledged, ClientError, ERRORS_KEPT_MAX, Ended, RunOutcome};
 use crate::plan::{ClockStart, DRAIN_MAX, Limit, RunPlan};
 use crate::request::Requests;
@@ -64,12 +65,15 @@ pub enum RunError {
 
 /// Runs a plan.
 ///
+/// Once `interrupt` is set no transaction begins any more; those under way may
+/// finish within [`DRAIN_MAX`], and what was measured is given back.
+///
 /// # Errors
 /// Only where nothing was measured. What happens later is in the outcome.
 pub fn run(
     plan: RunPlan,
     observer: Arc<dyn Observer>,
-    interrupt: &Interrupt,
+    interrupt: &AtomicBool,
 ) -> Result<RunOutcome, RunError> {
     let setup = make_setup(plan, observer)?;
     let (to_coordinator, from_workers) = channel();
@@ -194,12 +198,12 @@ impl Crew {
         setup: &Setup,
         from_workers: &Receiver<FromWorker>,
         gathered: &mut Gathered,
-        interrupt: &Interrupt,
+        interrupt: &AtomicBool,
     ) -> bool {
         let clients = setup.plan.clients.get();
         let mut ready = 0;
         while ready < self.threads.len() {
-            if interrupt.is_requested() && !setup.control.is_stopping() {
+            if interrupt.load(Ordering::Relaxed) && !setup.control.is_stopping() {
                 setup.control.stop();
                 self.wake();
             }
@@ -231,11 +235,11 @@ impl Crew {
         setup: &Setup,
         from_workers: &Receiver<FromWorker>,
         gathered: &mut Gathered,
-        interrupt: &Interrupt,
+        interrupt: &AtomicBool,
     ) {
         let mut stop_at: Option<Instant> = None;
         loop {
-            if interrupt.is_requested() && stop_at.is_none() {
+            if interrupt.load(Ordering::Relaxed) && stop_at.is_none() {
                 gathered.interrupted = true;
                 setup.control.stop();
                 stop_at = Some(Instant::now() + DRAIN_MAX);
