@@ -1,6 +1,8 @@
 //! PostgreSQL itself: the defaults of [`Dialect`], and how to recognise it.
 
-use crate::detect::{Probe, ProbeError};
+use pgdyno_wire::Error;
+
+use crate::detect::Probe;
 use crate::dialect::{Dialect, Evidence};
 
 /// PostgreSQL 13 and later.
@@ -20,7 +22,7 @@ impl Dialect for Postgres {
         &["postgresql", "pg"]
     }
 
-    fn recognise(&self, probe: &mut dyn Probe) -> Result<Option<Evidence>, ProbeError> {
+    fn recognise(&self, probe: &mut dyn Probe) -> Result<Option<Evidence>, Error> {
         let Some(row) =
             probe.first_row("SELECT version(), current_setting('server_version_num')")?
         else {
