@@ -1,0 +1,11 @@
+//! The client against real PostgreSQL servers, which the tests start and stop.
+//!
+//! The server's programs are looked for in `PGDYNO_PG_BIN`, in what `pg_config
+//! --bindir` says, and in Debian's places. As root, servers run as `postgres`.
+
+mod auth;
+mod common;
+mod copy;
+mod hosts;
+mod session;
+mod tls;
