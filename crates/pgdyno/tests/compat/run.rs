@@ -1,0 +1,136 @@
+//! Runs one case by one program and collects everything that is to be seen of it.
+
+use std::ffi::OsStr;
+use std::fmt::Write as _;
+use std::io::Write as _;
+use std::os::unix::process::CommandExt;
+use std::path::Path;
+use std::process::{Command, Output, Stdio};
+use std::time::{Duration, Instant};
+
+use crate::case::{Case, expand};
+use crate::mask;
+use crate::server::Server;
+
+/// Longer than any case takes on a loaded machine by far; a hang is a failure.
+const PATIENCE: Duration = Duration::from_secs(90);
+
+/// Runs `program` under the name `pgbench` and describes what came of it.
+pub(crate) fn observe(server: &Server, case: &Case, program: &Path) -> String {
+    server.prepare(case);
+    let folder = tempfile::tempdir().expect("a folder");
+    for (name, text) in &case.files {
+        std::fs::write(folder.path().join(name), expand(text)).expect("a file");
+    }
+    let output = execute(server, case, program, folder.path());
+    let mut seen = String::new();
+    let status = output.status.code().map_or("a signal".to_owned(), |code| code.to_string());
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    let _ = writeln!(seen, "--- exit code {status}");
+    let _ = writeln!(seen, "--- stdout\n{}", mask::output(&text(&output.stdout), case, false));
+    let _ = writeln!(seen, "--- stderr\n{}", mask::output(&text(&output.stderr), case, true));
+    if case.logs {
+        describe_logs(&mut seen, case, folder.path());
+    }
+    for query in &case.after {
+        for query in written_out(query) {
+            let _ = writeln!(seen, "--- {query}\n{}", server.sql(case.db.name(), &query));
+        }
+    }
+    seen
+}
+
+fn execute(server: &Server, case: &Case, program: &Path, folder: &Path) -> Output {
+    let mut command = if case.terminal {
+        terminal_command(case, program)
+    } else {
+        let mut command = Command::new(program);
+        command.arg0("pgbench").args(case.words());
+        command
+    };
+    let mut child = command
+        .current_dir(folder)
+        .env_clear()
+        .env("PATH", std::env::var_os("PATH").as_deref().unwrap_or(OsStr::new("/usr/bin:/bin")))
+        .env("LC_ALL", "C")
+        .env("HOME", folder)
+        .env("PGDATABASE", case.db.name())
+        .envs(server.env().iter().map(|(name, value)| (name, value)))
+        .envs(&case.env)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("the program starts");
+    let mut stdin = child.stdin.take().expect("a pipe");
+    // A program that does not read its input may be gone already.
+    let _ = stdin.write_all(case.stdin.as_bytes());
+    drop(stdin);
+    let pid = nix::unistd::Pid::from_raw(i32::try_from(child.id()).expect("a pid"));
+    let (done, finished) = std::sync::mpsc::channel::<()>();
+    let guard = std::thread::spawn(move || {
+        let started = Instant::now();
+        if finished.recv_timeout(PATIENCE).is_err() && started.elapsed() >= PATIENCE {
+            let _ = nix::sys::signal::kill(pid, nix::sys::signal::Signal::SIGKILL);
+        }
+    });
+    let output = child.wait_with_output().expect("the program ends");
+    drop(done);
+    guard.join().expect("the guard ends");
+    output
+}
+
+/// `script` gives a terminal; it wants one line for a shell.
+fn terminal_command(case: &Case, program: &Path) -> Command {
+    let mut line = format!("exec -a pgbench '{}'", program.display());
+    for word in case.words() {
+        let _ = write!(line, " '{word}'");
+    }
+    let mut command = Command::new("script");
+    command.env("SHELL", "/bin/bash").args(["-q", "-e", "-c", &line, "/dev/null"]);
+    command
+}
+
+fn describe_logs(seen: &mut String, case: &Case, folder: &Path) {
+    let mut logs: Vec<(String, String)> = std::fs::read_dir(folder)
+        .expect("the folder")
+        .map(|entry| entry.expect("an entry").path())
+        .map(|path| (path.file_name().expect("a name").to_string_lossy().into_owned(), path))
+        .filter(|(name, _)| !case.files.contains_key(name))
+        .map(|(name, path)| mask::log(&name, &std::fs::read_to_string(path).expect("a log"), case))
+        .collect();
+    logs.sort();
+    for (name, text) in logs {
+        let _ = writeln!(seen, "--- log {name}\n{text}");
+    }
+}
+
+/// The catalog's view of pgbench's tables: columns, storage, keys, partitions.
+const CATALOG: [&str; 4] = [
+    "select c.relname, c.relkind, c.relpersistence, c.reloptions, c.relispartition, \
+     pg_get_expr(c.relpartbound, c.oid), pg_get_partkeydef(c.oid) \
+     from pg_class c where relnamespace = 'public'::regnamespace order by 1",
+    "select attrelid::regclass, attnum, attname, format_type(atttypid, atttypmod), attnotnull \
+     from pg_attribute a join pg_class c on c.oid = attrelid \
+     where c.relnamespace = 'public'::regnamespace and attnum > 0 order by 1::text, 2",
+    "select conrelid::regclass, conname, pg_get_constraintdef(oid) from pg_constraint \
+     where connamespace = 'public'::regnamespace order by 1::text, 2",
+    "select indrelid::regclass, pg_get_indexdef(indexrelid) from pg_index i \
+     join pg_class c on c.oid = indrelid where c.relnamespace = 'public'::regnamespace order by 1::text",
+];
+
+/// The rows of all tables, as counts and checksums, and what VACUUM left of them:
+/// frozen pages show whether rows were frozen while loading.
+const ROWS: &str = "select c.relname, c.reltuples, c.relpages, c.relallvisible, \
+     (xpath('//n/text()', query_to_xml('select count(*) as n from ' || c.oid::regclass, true, true, '')))[1]::text, \
+     (xpath('//h/text()', query_to_xml('select sum(hashtext(t::text)::bigint) as h from ' || c.oid::regclass || ' t', true, true, '')))[1]::text \
+     from pg_class c where relnamespace = 'public'::regnamespace and relkind in ('r', 'p') order by 1";
+
+fn written_out(query: &str) -> Vec<String> {
+    let catalog = CATALOG.iter().map(|query| (*query).to_owned());
+    match query {
+        "@catalog" => catalog.collect(),
+        "@tables" => catalog.chain([ROWS.to_owned()]).collect(),
+        other => vec![other.to_owned()],
+    }
+}
