@@ -5,12 +5,14 @@
 //! through [`Probe`], so that this crate's rules do not depend on how a
 //! session sends a query.
 
-use pgdyno_wire::{Connection, Error};
+use pgdyno_wire::Connection;
 
 use crate::dialect::{Dialect, Evidence, dialects, postgres};
 
-/// Why a question could not be asked: the connection is lost.
-pub type ProbeError = Error;
+/// The connection was lost while the server was being asked what it is.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("could not ask the server what it is: {0}")]
+pub struct ProbeError(pub String);
 
 /// What detection needs of a session.
 pub trait Probe {
@@ -23,7 +25,7 @@ pub trait Probe {
     ///
     /// # Errors
     /// The connection is lost.
-    fn first_row(&mut self, sql: &str) -> Result<Option<Vec<Option<String>>>, Error>;
+    fn first_row(&mut self, sql: &str) -> Result<Option<Vec<Option<String>>>, ProbeError>;
 }
 
 impl Probe for Connection {
@@ -31,11 +33,11 @@ impl Probe for Connection {
         Self::parameter(self, name).map(str::to_owned)
     }
 
-    fn first_row(&mut self, sql: &str) -> Result<Option<Vec<Option<String>>>, Error> {
+    fn first_row(&mut self, sql: &str) -> Result<Option<Vec<Option<String>>>, ProbeError> {
         match self.simple_query(sql) {
             Ok(results) => Ok(results.into_iter().next().and_then(|r| r.rows.into_iter().next())),
             Err(error) if error.server().is_some() && !self.is_broken() => Ok(None),
-            Err(error) => Err(error),
+            Err(error) => Err(ProbeError(error.to_string())),
         }
     }
 }
@@ -60,7 +62,7 @@ pub struct Detected {
 ///
 /// # Errors
 /// The connection is lost.
-pub fn detect(probe: &mut dyn Probe) -> Result<Detected, Error> {
+pub fn detect(probe: &mut dyn Probe) -> Result<Detected, ProbeError> {
     for dialect in dialects() {
         if let Some(Evidence { version, version_num, how }) = dialect.recognise(probe)? {
             return Ok(Detected { dialect: *dialect, known: true, version, version_num, how });
@@ -87,7 +89,7 @@ mod tests {
             (name == "server_version").then_some(self.server_version)?.map(str::to_owned)
         }
 
-        fn first_row(&mut self, _sql: &str) -> Result<Option<Vec<Option<String>>>, Error> {
+        fn first_row(&mut self, _sql: &str) -> Result<Option<Vec<Option<String>>>, ProbeError> {
             Ok(self.row.clone())
         }
     }

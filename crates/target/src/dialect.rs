@@ -7,9 +7,7 @@
 use std::fmt;
 use std::time::Duration;
 
-use pgdyno_wire::Error;
-
-use crate::detect::Probe;
+use crate::detect::{Probe, ProbeError};
 use crate::postgres::Postgres;
 
 /// What may be said in `CREATE TABLE` beyond columns and constraints.
@@ -174,7 +172,7 @@ pub trait Dialect: fmt::Debug + Send + Sync {
     ///
     /// # Errors
     /// The connection is lost. An SQL error is an answer ("not this kind").
-    fn recognise(&self, probe: &mut dyn Probe) -> Result<Option<Evidence>, Error>;
+    fn recognise(&self, probe: &mut dyn Probe) -> Result<Option<Evidence>, ProbeError>;
 
     /// What `CREATE TABLE` accepts.
     fn table_options(&self) -> TableOptions {

@@ -1,8 +1,6 @@
 //! PostgreSQL itself: the defaults of [`Dialect`], and how to recognise it.
 
-use pgdyno_wire::Error;
-
-use crate::detect::Probe;
+use crate::detect::{Probe, ProbeError};
 use crate::dialect::{Dialect, Evidence};
 
 /// PostgreSQL 13 and later.
@@ -22,7 +20,7 @@ impl Dialect for Postgres {
         &["postgresql", "pg"]
     }
 
-    fn recognise(&self, probe: &mut dyn Probe) -> Result<Option<Evidence>, Error> {
+    fn recognise(&self, probe: &mut dyn Probe) -> Result<Option<Evidence>, ProbeError> {
         let Some(row) =
             probe.first_row("SELECT version(), current_setting('server_version_num')")?
         else {
