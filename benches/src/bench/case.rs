@@ -91,7 +91,7 @@ pub(super) struct Case {
 
 /// Transactions a second in the rate suite.
 pub(super) const RATE_TPS: u32 = 5000;
-/// Clients where the question is not how many.
+/// Clients where the question is not how many, or only few against many.
 const CLIENTS_TPCB: [u32; 2] = [16, 64];
 const CLIENTS_RATE: [u32; 2] = [64, 1000];
 const CLIENTS_SHARED: u32 = 16;

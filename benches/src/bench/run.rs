@@ -66,9 +66,13 @@ impl Session<'_> {
             _ => &[Phase::Connect, Phase::Steady],
         };
         for tool in tools {
+            let mut seconds = self.seconds;
             for phase in phases {
-                let job = Job { case, tool, phase: *phase, address, seconds: self.seconds };
+                let job = Job { case, tool, phase: *phase, address, seconds };
                 if let Some(run) = self.one(&job, repetition)? {
+                    // pgbench's -T counts from before it connects, and a
+                    // thousand connections to a real server take seconds.
+                    seconds += u32::try_from(run.wall_us.div_ceil(1_000_000)).unwrap_or(0);
                     tell(&run)?;
                     append(&mut self.file, &Line::Run(Box::new(run)))?;
                 }

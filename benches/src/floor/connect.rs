@@ -1,9 +1,10 @@
-//! Connecting: start-up, preparing, and one request to learn the length of its
+//! Connecting; then preparing, and one request to learn the length of its
 //! answer.
 
 use std::io::{self, ErrorKind, Read, Write};
 use std::time::Duration;
 
+use nix::errno::Errno;
 use nix::sys::epoll::{Epoll, EpollCreateFlags, EpollEvent, EpollFlags, EpollTimeout};
 use socket2::{Domain, SockAddr, Socket, Type};
 
@@ -25,50 +26,71 @@ const SILENCE_MAX: Duration = Duration::from_secs(60);
 
 /// A connection in the making: what is still to be sent, last first, and what
 /// came since the last send.
-struct Opening {
+pub(super) struct Opening {
     socket: Socket,
     to_send: Vec<Vec<u8>>,
     got: Vec<u8>,
 }
 
-/// Connects every client.
-pub(super) fn connect(config: &Config) -> io::Result<Vec<Client>> {
+/// Connects every client and waits until the server is ready for its queries.
+pub(super) fn connect(config: &Config) -> io::Result<Vec<Opening>> {
+    let mut opening = Vec::with_capacity(config.clients);
+    finish(&mut opening, config.clients, |opening, _| {
+        opening.push(open(config)?);
+        Ok(())
+    })?;
+    Ok(opening)
+}
+
+/// Prepares the statement for every client, and has each make its request once
+/// in order to learn the length of the answer.
+pub(super) fn prepare(config: &Config, mut opening: Vec<Opening>) -> io::Result<Vec<Client>> {
+    finish(&mut opening, config.clients, |opening, index| {
+        let one = &mut opening[index];
+        one.to_send = vec![frames::request(config.protocol, account(config, index))];
+        one.to_send.extend(frames::prepare(config.protocol));
+        one.send_next().map(drop)
+    })?;
+    let clients = opening.into_iter().enumerate();
+    Ok(clients.map(|(index, one)| one.into_client(config, index)).collect())
+}
+
+/// Begins each of `count` dialogues, some at a time, and reads until all are
+/// at their end. `begin` makes the connection, or sends on the one there is.
+fn finish(
+    opening: &mut Vec<Opening>,
+    count: usize,
+    mut begin: impl FnMut(&mut Vec<Opening>, usize) -> io::Result<()>,
+) -> io::Result<()> {
     let epoll = Epoll::new(EpollCreateFlags::EPOLL_CLOEXEC)?;
-    let mut opening: Vec<Option<Opening>> = Vec::with_capacity(config.clients);
-    let mut clients: Vec<Option<Client>> = (0..config.clients).map(|_| None).collect();
-    let mut ready = 0;
     let mut events = vec![EpollEvent::empty(); EVENTS_MAX];
     let mut input = vec![0; READ_BYTES];
     let silence = EpollTimeout::try_from(SILENCE_MAX).map_err(io::Error::other)?;
-    while ready < config.clients {
-        while opening.len() < config.clients && opening.len() - ready < IN_FLIGHT_MAX {
-            let index = opening.len();
-            let new = open(config, index)?;
+    let (mut begun, mut done) = (0, 0);
+    while done < count {
+        while begun < count && begun - done < IN_FLIGHT_MAX {
+            begin(opening, begun)?;
             let flags = EpollFlags::EPOLLIN | EpollFlags::EPOLLET;
-            epoll.add(&new.socket, EpollEvent::new(flags, index as u64))?;
-            opening.push(Some(new));
+            epoll.add(&opening[begun].socket, EpollEvent::new(flags, begun as u64))?;
+            begun += 1;
         }
-        let count = epoll.wait(&mut events, silence)?;
-        if count == 0 {
-            return Err(io::Error::new(ErrorKind::TimedOut, "the server does not answer"));
-        }
-        for event in &events[..count] {
-            let index = event.data() as usize;
-            let Some(one) = opening[index].as_mut() else { continue };
-            if !one.advance(&mut input)? {
-                continue;
-            }
-            if let Some(one) = opening[index].take() {
+        let ready = match epoll.wait(&mut events, silence) {
+            Err(Errno::EINTR) => continue,
+            Ok(0) => return Err(io::Error::new(ErrorKind::TimedOut, "the server is silent")),
+            other => other?,
+        };
+        for event in &events[..ready] {
+            let one = &mut opening[event.data() as usize];
+            if one.advance(&mut input)? {
                 epoll.delete(&one.socket)?;
-                clients[index] = Some(one.into_client(config, index));
-                ready += 1;
+                done += 1;
             }
         }
     }
-    Ok(clients.into_iter().flatten().collect())
+    Ok(())
 }
 
-fn open(config: &Config, index: usize) -> io::Result<Opening> {
+fn open(config: &Config) -> io::Result<Opening> {
     let (domain, address) = match &config.address {
         Address::Tcp(address) => (Domain::for_address(*address), SockAddr::from(*address)),
         Address::Unix(path) => (Domain::UNIX, SockAddr::unix(path)?),
@@ -81,10 +103,10 @@ fn open(config: &Config, index: usize) -> io::Result<Opening> {
     if domain != Domain::UNIX {
         socket.set_tcp_nodelay(true)?;
     }
-    let mut to_send = vec![frames::request(config.protocol, account(config, index))];
-    to_send.extend(frames::prepare(config.protocol));
-    (&socket).write_all(&frames::startup(&config.user, &config.database))?;
-    Ok(Opening { socket, to_send, got: Vec::new() })
+    let startup = frames::startup(&config.user, &config.database);
+    let mut one = Opening { socket, to_send: vec![startup], got: Vec::new() };
+    one.send_next()?;
+    Ok(one)
 }
 
 fn account(config: &Config, index: usize) -> u64 {
@@ -110,12 +132,18 @@ impl Opening {
             if let Some(words) = frames::complaint(&self.got) {
                 return Err(io::Error::other(words));
             }
-            if frames::ends_ready(&self.got) {
-                let Some(next) = self.to_send.pop() else { return Ok(true) };
-                self.got.clear();
-                (&self.socket).write_all(&next)?;
+            if frames::ends_ready(&self.got) && !self.send_next()? {
+                return Ok(true);
             }
         }
+    }
+
+    /// Sends what is next; false where there is nothing.
+    fn send_next(&mut self) -> io::Result<bool> {
+        let Some(next) = self.to_send.pop() else { return Ok(false) };
+        self.got.clear();
+        (&self.socket).write_all(&next)?;
+        Ok(true)
     }
 
     fn into_client(self, config: &Config, index: usize) -> Client {

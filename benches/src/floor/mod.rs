@@ -94,7 +94,7 @@ pub struct Outcome {
     pub cpu_sys_us: u64,
     /// User and system time for each transaction.
     pub cpu_us_per_transaction: f64,
-    /// From the first connect to the last client ready to send.
+    /// From the first connect to the last client that the server is ready for.
     pub connect_wall_us: u64,
     /// User and system time spent on that.
     pub connect_cpu_us: u64,
@@ -122,11 +122,13 @@ struct Client {
 /// the message.
 pub fn run(config: &Config) -> io::Result<Outcome> {
     let before = Usage::now()?;
-    let mut clients = connect::connect(config)?;
+    let opening = connect::connect(config)?;
     let connected = Usage::now()?;
+    let mut clients = connect::prepare(config, opening)?;
+    let prepared = Usage::now()?;
     let transactions = drive::drive(&mut clients, config.length)?;
     let after = Usage::now()?;
-    let spent = after.since(&connected);
+    let spent = after.since(&prepared);
     let connect = connected.since(&before);
     Ok(Outcome {
         clients: config.clients,
