@@ -59,15 +59,13 @@ impl ScriptChoice {
 /// A weight that is not an integer from 0 to 2147483647.
 pub fn split_weight(text: &str) -> Result<(&str, u32), ScriptError> {
     let Some(at) = text.rfind('@') else { return Ok((text, 1)) };
-    let digits = text.as_bytes()[at + 1..].to_vec();
-    let (weight, rest) = number::strtol(&digits);
-    // At the ends of 64 bits C reports a range error, which is a bad specification as well.
-    let overflow = weight == i64::MAX || weight == i64::MIN;
-    if rest.len() == digits.len() || !rest.is_empty() || overflow {
-        return Err(ScriptError::WeightSyntax { text: text[at..].to_owned() });
-    }
-    match u32::try_from(weight) {
-        Ok(weight) if weight <= i32::MAX as u32 => Ok((&text[..at], weight)),
+    let digits = &text.as_bytes()[at + 1..];
+    let weight = match number::long(digits) {
+        (Ok(weight), []) if !digits.is_empty() => weight,
+        _ => return Err(ScriptError::WeightSyntax { text: text[at..].to_owned() }),
+    };
+    match i32::try_from(weight) {
+        Ok(in_range @ 0..) => Ok((&text[..at], in_range.unsigned_abs())),
         _ => Err(ScriptError::WeightRange { weight }),
     }
 }
@@ -104,6 +102,7 @@ mod tests {
             ("x@a", "invalid weight specification: @a"),
             ("x@1.5", "invalid weight specification: @1.5"),
             ("x@-1", "weight specification out of range (0 .. 2147483647): -1"),
+            ("x@99999999999999999999", "invalid weight specification: @99999999999999999999"),
             ("x@2147483648", "weight specification out of range (0 .. 2147483647): 2147483648"),
         ] {
             assert_eq!(split_weight(text).expect_err(text).to_string(), message);

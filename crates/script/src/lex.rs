@@ -231,7 +231,7 @@ impl<'a> SqlLexer<'a> {
                 Kind::Open => self.parens += 1,
                 Kind::Close => self.parens = self.parens.saturating_sub(1),
                 Kind::Word => self.body.word(stretch, self.parens == 0),
-                Kind::Semicolon if self.parens == 0 && self.body.depth == 0 => {
+                Kind::Semicolon if self.parens == 0 && !self.body.is_open() => {
                     self.body.words = 0;
                     return Stop::Semicolon;
                 }
@@ -257,7 +257,7 @@ fn declared_rows(comment: &[u8]) -> Option<u64> {
 
 /// Finds the bodies `BEGIN … END` of functions written in SQL, whose semicolons end nothing.
 #[derive(Debug, Default)]
-struct BodyTracker {
+pub(crate) struct BodyTracker {
     /// Words of the statement so far.
     words: usize,
     /// First letters of the first words, where they are among CREATE, OR,
@@ -267,7 +267,11 @@ struct BodyTracker {
 }
 
 impl BodyTracker {
-    fn word(&mut self, word: &[u8], outside_parens: bool) {
+    pub(crate) fn is_open(&self) -> bool {
+        self.depth > 0
+    }
+
+    pub(crate) fn word(&mut self, word: &[u8], outside_parens: bool) {
         const HEADS: [&str; 5] = ["create", "or", "replace", "function", "procedure"];
         let is = |keyword: &str| word.eq_ignore_ascii_case(keyword.as_bytes());
         if self.words == 0 {
@@ -288,6 +292,109 @@ impl BodyTracker {
             self.depth += 1;
         } else if is("end") {
             self.depth = self.depth.saturating_sub(1);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    /// The SQL commands of a text without meta commands.
+    fn split(text: &str) -> Vec<String> {
+        let mut lexer = SqlLexer::new(text.as_bytes());
+        let mut commands = Vec::new();
+        loop {
+            let mut collected = Collected::default();
+            let stop = lexer.next(&mut collected);
+            if !collected.text.is_empty() {
+                commands.push(String::from_utf8_lossy(&collected.text).into_owned());
+            }
+            if stop != Stop::Semicolon {
+                return commands;
+            }
+        }
+    }
+
+    /// Semicolons inside quotes, comments, parentheses and bodies end nothing.
+    #[test]
+    fn ends_of_commands() {
+        for whole in [
+            "SELECT ';';",
+            "SELECT 'it''s;';",
+            "SELECT 'a\\';",
+            "SELECT E'a\\';b';",
+            "SELECT E'a'\n'\\';';",
+            "SELECT U&'\\';",
+            "SELECT \"a;\"\"b\";",
+            "SELECT $$;$$;",
+            "SELECT $a$;$$;$b$;$a$;",
+            "SELECT (1;2);",
+            "/* ; /* ; */ ; */ SELECT 1;",
+            "SELECT 1 -- ;\n;",
+            "SELECT 1e';' ;",
+            "CREATE OR REPLACE FUNCTION f() RETURNS int BEGIN ATOMIC SELECT 1; SELECT CASE 1 WHEN 1 THEN 2 END; END;",
+            "create procedure p() begin atomic select 1; end;",
+            ";",
+            "select 'unfinished;",
+        ] {
+            assert_eq!(split(whole), [whole]);
+        }
+        assert_eq!(split("BEGIN; END;"), ["BEGIN;", "END;"]);
+        assert_eq!(split("SELECT a$$;$$;"), ["SELECT a$$;", "$$;"]);
+        assert_eq!(split("SELECT :a$$;$$;"), ["SELECT :a$$;$$;"]);
+        assert_eq!(split("create table function(); select 1;").len(), 2);
+    }
+
+    /// Blanks and line comments before a command are dropped; block comments and what is inside stay.
+    #[test]
+    fn dropped_and_kept() {
+        assert_eq!(split(" -- a\n\t-- b\r\nSELECT 1 -- c\n;\n -- d\n"), ["SELECT 1 -- c\n;"]);
+        assert_eq!(split("/* a */ SELECT 1;"), ["/* a */ SELECT 1;"]);
+        assert_eq!(split(" \n-- nothing"), [""; 0]);
+        assert_eq!(split("SELECT 1\\; SELECT 2\\:\\:int;"), ["SELECT 1; SELECT 2::int;"]);
+    }
+
+    /// A comment that declares rows reaches the command behind it, and no other.
+    #[test]
+    fn rows_comment() {
+        for (comment, rows) in [
+            ("-- pgdyno: rows 5\n", Some(5)),
+            ("--pgdyno:rows 0\n", Some(0)),
+            ("-- pgdyno: rows x\n", None),
+            ("-- rows 5\n", None),
+        ] {
+            let text = format!("{comment}SELECT 1; SELECT 2;");
+            let mut lexer = SqlLexer::new(text.as_bytes());
+            let mut first = Collected::default();
+            lexer.next(&mut first);
+            assert_eq!(first.rows_declared, rows, "{comment}");
+            let mut second = Collected::default();
+            lexer.next(&mut second);
+            assert_eq!(second.rows_declared, None);
+        }
+    }
+
+    proptest! {
+        /// Tokens cover any text without gaps: each ends behind its start and within the text.
+        #[test]
+        fn tokens_cover(text in proptest::collection::vec(any::<u8>(), 0..200)) {
+            let mut at = 0;
+            while at < text.len() {
+                let (_, end) = token(&text, at);
+                prop_assert!(end > at && end <= text.len());
+                at = end;
+            }
+        }
+
+        /// Nothing but dropped blanks and escaping backslashes gets lost between commands.
+        #[test]
+        fn nothing_lost(text in "[a-c'\"$;()/* \\n-]{0,60}") {
+            let together = split(&text).concat();
+            let kept = |text: &str| text.chars().filter(|letter| *letter == ';').count();
+            // A semicolon can be dropped only within a comment before a command.
+            prop_assert!(kept(&together) == kept(&text) || text.contains("--"));
         }
     }
 }

@@ -140,13 +140,19 @@ fn split_digits(text: &[u8]) -> (&[u8], &[u8]) {
 /// The leading decimal integer as C's `strtol` reads it, and what follows;
 /// the ends of 64 bits where it is beyond them; 0 and the whole text if there is none.
 pub(crate) fn strtol(text: &[u8]) -> (i64, &[u8]) {
+    let (number, rest) = long(text);
+    (number.unwrap_or_else(|end| end), rest)
+}
+
+/// As [`strtol`]; what is beyond 64 bits is an error with the nearer end.
+pub(crate) fn long(text: &[u8]) -> (Result<i64, i64>, &[u8]) {
     let (negative, rest) = split_sign(skip_blanks(text));
     let (digits, rest) = split_digits(rest);
     if digits.is_empty() {
-        return (0, text);
+        return (Ok(0), text);
     }
-    let number = signed(negative, digits).unwrap_or(if negative { i64::MIN } else { i64::MAX });
-    (number, rest)
+    let end = if negative { i64::MIN } else { i64::MAX };
+    (signed(negative, digits).ok_or(end), rest)
 }
 
 fn signed(negative: bool, digits: &[u8]) -> Option<i64> {

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use crate::error::ScriptError;
-use crate::lex::{self, Kind};
+use crate::lex::{self, BodyTracker, Kind};
 use crate::names::{Names, Slot, is_name_byte, is_name_start};
 use crate::vars::Vars;
 
@@ -206,7 +206,7 @@ fn kinds(text: &[u8]) -> Vec<SqlKind> {
         let (kind, end) = lex::token(text, at);
         match kind {
             Kind::Blank | Kind::Comment => {}
-            Kind::Semicolon if statement.depth == 0 && !statement.in_routine() => {
+            Kind::Semicolon if statement.depth == 0 && !statement.body.is_open() => {
                 kinds.push(std::mem::take(&mut statement).kind());
             }
             _ => statement.token(kind, &text[at..end]),
@@ -220,68 +220,83 @@ fn kinds(text: &[u8]) -> Vec<SqlKind> {
     kinds
 }
 
-/// The words of a statement that tell what it is.
+/// What tells the kind of a statement.
 #[derive(Default)]
 struct Statement {
     seen: bool,
     depth: usize,
-    /// First two words, upper case.
-    first: Vec<u8>,
-    second: Vec<u8>,
-    /// The first word at depth 0 behind a WITH that names a statement.
+    body: BodyTracker,
+    /// The first [`Statement::HEAD_MAX`] words, in upper case.
+    head: Vec<Vec<u8>>,
+    /// Whether a keyword here may begin a query: behind `(`, or not in the list of WITH's names.
+    after_open: bool,
+    after_list: bool,
+    /// The statement around which WITH stands.
     main: Option<SqlKind>,
     writes_inside: bool,
 }
 
 impl Statement {
+    /// Enough to see ROLLBACK TRANSACTION TO.
+    const HEAD_MAX: usize = 3;
+
     fn token(&mut self, kind: Kind, token: &[u8]) {
         self.seen = true;
         match kind {
             Kind::Open => self.depth += 1,
             Kind::Close => self.depth = self.depth.saturating_sub(1),
-            Kind::Word => self.word(&token.to_ascii_uppercase()),
+            Kind::Word => self.word(token),
             _ => {}
         }
+        self.after_open = kind == Kind::Open;
+        self.after_list = token == b","
+            || token.eq_ignore_ascii_case(b"WITH")
+            || token.eq_ignore_ascii_case(b"RECURSIVE");
     }
 
-    fn word(&mut self, word: &[u8]) {
-        if self.first.is_empty() {
-            self.first = word.to_vec();
-        } else if self.second.is_empty() {
-            self.second = word.to_vec();
-        }
-        if self.first == b"WITH" {
-            let kind = keyword(word);
+    fn word(&mut self, token: &[u8]) {
+        self.body.word(token, self.depth == 0);
+        let word = token.to_ascii_uppercase();
+        if self.head.first().is_some_and(|first| first == b"WITH") {
+            let kind = keyword(&word);
             if self.depth > 0 {
-                self.writes_inside |= kind.is_some_and(SqlKind::writes);
-            } else if self.main.is_none() {
+                self.writes_inside |= self.after_open && kind.is_some_and(SqlKind::writes);
+            } else if self.main.is_none() && !self.after_list {
                 self.main = kind;
             }
         }
-    }
-
-    /// The body of a routine has semicolons of its own; what is inside does not matter.
-    fn in_routine(&self) -> bool {
-        false
+        if self.head.len() < Self::HEAD_MAX {
+            self.head.push(word);
+        }
     }
 
     fn kind(self) -> SqlKind {
         if !self.seen {
             return SqlKind::Empty;
         }
-        match (&self.first[..], &self.second[..]) {
-            (b"WITH", _) => match self.main {
+        let mut words = self.head.iter().map(Vec::as_slice);
+        let first = words.next().unwrap_or_default();
+        let mut has = |word: &[u8]| words.any(|other| other == word);
+        match first {
+            b"WITH" => match self.main {
                 Some(SqlKind::Select) if self.writes_inside => SqlKind::WithWrites,
                 Some(kind) => kind,
                 None => SqlKind::Other,
             },
-            (b"START", b"TRANSACTION") | (b"BEGIN", _) => SqlKind::Begin,
-            (b"COMMIT" | b"END", _) => SqlKind::Commit,
-            (b"ROLLBACK", b"TO") => SqlKind::Other,
-            (b"ROLLBACK" | b"ABORT", _) => SqlKind::Rollback,
-            (b"COPY", _) => SqlKind::Copy,
-            (b"CALL" | b"DO", _) => SqlKind::Call,
-            (first, _) => keyword(first).unwrap_or(SqlKind::Other),
+            b"BEGIN" => SqlKind::Begin,
+            b"START" if has(b"TRANSACTION") => SqlKind::Begin,
+            b"COMMIT" | b"END" => SqlKind::Commit,
+            b"ROLLBACK" => {
+                if self.head.iter().any(|word| word == b"TO" || word == b"PREPARED") {
+                    SqlKind::Other
+                } else {
+                    SqlKind::Rollback
+                }
+            }
+            b"ABORT" => SqlKind::Rollback,
+            b"COPY" => SqlKind::Copy,
+            b"CALL" | b"DO" => SqlKind::Call,
+            first => keyword(first).unwrap_or(SqlKind::Other),
         }
     }
 }
@@ -295,4 +310,128 @@ fn keyword(word: &[u8]) -> Option<SqlKind> {
         b"MERGE" => SqlKind::Merge,
         _ => return None,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::value::Value;
+    use proptest::prelude::*;
+
+    fn sql(text: &str, names: &mut Names) -> Sql {
+        Sql::new(text.as_bytes().to_vec(), None, names)
+    }
+
+    fn simple(text: &str, set: &[(&str, Value)]) -> String {
+        let mut names = Names::new();
+        let sql = sql(text, &mut names);
+        let mut vars = Vars::new(&names);
+        for (name, value) in set {
+            if let Some(slot) = names.lookup(name.as_bytes()) {
+                vars.set(slot, *value);
+            }
+        }
+        let mut out = Vec::new();
+        sql.write_simple(&vars, &mut out);
+        String::from_utf8(out).expect("text")
+    }
+
+    /// Defined variables are replaced by their text form, also within quotes; all else stays.
+    #[test]
+    fn substitution() {
+        let set = [
+            ("a", Value::Int(-5)),
+            ("b", Value::Double(0.1)),
+            ("c", Value::Bool(true)),
+            ("d", Value::Null),
+        ];
+        for (text, sent) in [
+            ("SELECT :a, :b, :c, :d", "SELECT -5, 0.1, true, NULL"),
+            ("SELECT ':a:b'::text, ::a, :::b", "SELECT '-50.1'::text, ::a, :::b"),
+            ("SELECT :1, :undefined, :A /* :a */", "SELECT :1, :undefined, :A /* -5 */"),
+            ("SELECT x[1:2], a:=:a", "SELECT x[1:2], a:=-5"),
+            (":a", "-5"),
+            (":", ":"),
+            ("", ""),
+        ] {
+            assert_eq!(simple(text, &set), sent);
+        }
+    }
+
+    /// In the extended protocol every reference has a number of its own, defined or not.
+    #[test]
+    fn numbering() {
+        let mut names = Names::new();
+        let sql = sql("SELECT :a, ':b', :a::int, :1, ::c", &mut names);
+        assert_eq!(&*sql.numbered, b"SELECT $1, '$2', $3::int, :1, ::c");
+        let params: Vec<_> = sql.params.iter().map(|&slot| names.text(slot)).collect();
+        assert_eq!(params, ["a", "b", "a"]);
+    }
+
+    /// 255 variables are the most for the extended protocol.
+    #[test]
+    fn params_max() {
+        let mut names = Names::new();
+        let text = ":a ".repeat(255);
+        assert!(sql(&text, &mut names).check_params().is_ok());
+        let text = ":a ".repeat(256);
+        let error = sql(&text, &mut names).check_params().expect_err("one too many");
+        let said = format!("statement has too many arguments (maximum is 255): {text}");
+        assert_eq!(error.to_string(), said);
+    }
+
+    /// Statements are known by their keywords, with comments, quotes and parentheses passed over.
+    #[test]
+    fn statement_kinds() {
+        use SqlKind as K;
+        for (text, kinds) in [
+            ("select 1;", &[K::Select][..]),
+            ("/* insert */ UPDATE t SET a = 'delete'", &[K::Update]),
+            ("(SELECT 1) UNION SELECT 2;", &[K::Select]),
+            ("BEGIN; UPDATE t SET a = 1; END;", &[K::Begin, K::Update, K::Commit]),
+            ("START TRANSACTION READ ONLY;", &[K::Begin]),
+            ("COMMIT AND CHAIN", &[K::Commit]),
+            ("ROLLBACK TO SAVEPOINT a", &[K::Other]),
+            ("ROLLBACK TRANSACTION TO a", &[K::Other]),
+            ("ABORT", &[K::Rollback]),
+            ("ROLLBACK", &[K::Rollback]),
+            ("ROLLBACK PREPARED 'a'", &[K::Other]),
+            ("WITH a AS (SELECT 1) SELECT * FROM a", &[K::Select]),
+            ("WITH a AS (DELETE FROM t RETURNING *) SELECT * FROM a", &[K::WithWrites]),
+            ("WITH a AS (SELECT 1) INSERT INTO t SELECT * FROM a", &[K::Insert]),
+            ("WITH RECURSIVE a(b) AS MATERIALIZED (VALUES (1)) UPDATE t SET x = 1", &[K::Update]),
+            ("WITH a AS (SELECT \"delete\", 'insert' FROM t) TABLE a", &[K::Select]),
+            ("WITH a AS (SELECT 1 FROM t FOR UPDATE) SELECT * FROM a", &[K::Select]),
+            ("WITH a AS (SELECT 1), update AS (SELECT 2) DELETE FROM t", &[K::Delete]),
+            ("MERGE INTO t USING s ON true WHEN MATCHED THEN DELETE", &[K::Merge]),
+            ("COPY t FROM stdin", &[K::Copy]),
+            ("CALL p()", &[K::Call]),
+            ("VACUUM t", &[K::Other]),
+            (";", &[K::Empty]),
+            ("/* nothing */", &[K::Empty]),
+            ("CREATE FUNCTION f() RETURNS int BEGIN ATOMIC SELECT 1; SELECT 2; END;", &[K::Other]),
+        ] {
+            assert_eq!(&*sql(text, &mut Names::new()).kinds, kinds, "{text}");
+        }
+    }
+
+    proptest! {
+        /// With no variable defined, the text goes out as it came, whatever it is.
+        #[test]
+        fn undefined_is_identity(text in proptest::collection::vec(any::<u8>(), 0..100)) {
+            let mut names = Names::new();
+            let sql = Sql::new(text.clone(), None, &mut names);
+            let mut vars = Vars::new(&names);
+            for name in [crate::names::SCALE, crate::names::CLIENT_ID] {
+                vars.unset(names.lookup(name.as_bytes()).expect("automatic"));
+            }
+            let mut out = Vec::new();
+            sql.write_simple(&vars, &mut out);
+            prop_assert_eq!(out, text);
+            prop_assert_eq!(
+                sql.params.len(),
+                sql.pieces.iter().filter(|piece| matches!(piece, Piece::Var { .. })).count()
+            );
+        }
+    }
 }

@@ -63,7 +63,7 @@ impl Vars {
     /// empty text). A good name that no script reads is not kept.
     ///
     /// # Errors
-    /// `gset: invalid variable name: "X"` (also for `\aset`: `context` is what it begins with).
+    /// `gset: invalid variable name: "X"`; `context` is what it begins with, `gset` or `aset`.
     pub fn store_column(
         &mut self,
         names: &Names,
@@ -157,5 +157,50 @@ impl Vars {
     pub fn text(&self, slot: Slot) -> Option<Vec<u8>> {
         let mut out = Vec::new();
         self.write_text(slot, &mut out).then_some(out)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A computed value shows as its text form, a given text as it is, until either is set anew.
+    #[test]
+    fn set_and_read() {
+        let mut names = Names::new();
+        let slot = names.intern(b"a");
+        let mut vars = Vars::new(&names);
+        assert!(!vars.is_set(slot));
+        assert_eq!(vars.text(slot), None);
+        let error = vars.value(slot, &names).expect_err("undefined");
+        assert_eq!(error.to_string(), "undefined variable \"a\"");
+        vars.set_text(slot, b" 007");
+        assert_eq!(vars.value(slot, &names), Ok(Value::Int(7)));
+        assert_eq!(vars.text(slot).as_deref(), Some(&b" 007"[..]));
+        vars.set(slot, Value::Double(0.1));
+        assert_eq!(vars.value(slot, &names), Ok(Value::Double(0.1)));
+        assert_eq!(vars.text(slot).as_deref(), Some(&b"0.1"[..]));
+        vars.set(slot, Value::Null);
+        assert_eq!(vars.text(slot).as_deref(), Some(&b"NULL"[..]));
+        vars.unset(slot);
+        assert!(!vars.is_set(slot));
+    }
+
+    /// A column is stored where a script reads it; a bad name is refused even where none does.
+    #[test]
+    fn columns() {
+        let mut names = Names::new();
+        let slot = names.intern(b"p_a");
+        names.intern(b"1");
+        let mut vars = Vars::new(&names);
+        assert_eq!(vars.store_column(&names, "gset", b"p_a", Some(b"x")), Ok(()));
+        assert_eq!(vars.text(slot).as_deref(), Some(&b"x"[..]));
+        assert_eq!(vars.store_column(&names, "gset", b"p_a", None), Ok(()));
+        assert_eq!(vars.text(slot).as_deref(), Some(&b""[..]));
+        assert_eq!(vars.store_column(&names, "gset", b"other", Some(b"x")), Ok(()));
+        for bad in ["?column?", "1", ""] {
+            let error = vars.store_column(&names, "aset", bad.as_bytes(), None).expect_err(bad);
+            assert_eq!(error.to_string(), format!("aset: invalid variable name: \"{bad}\""));
+        }
     }
 }

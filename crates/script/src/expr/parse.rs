@@ -11,8 +11,9 @@ use crate::names::{DEFAULT_SEED, Names};
 use crate::value::Value;
 
 /// Levels of nesting. The rules are recursive; PostgreSQL's own parser gives
-/// up at ten thousand with the same words, a thread's stack of 2 MiB allows fewer.
-const NESTING_MAX: usize = 1000;
+/// up at ten thousand with the same words. An unoptimised build takes some 2 KiB of
+/// stack a level, and a thread may have no more than 2 MiB.
+const NESTING_MAX: usize = 400;
 
 /// What is wrong with an expression, and where.
 #[derive(Debug, Clone, PartialEq, Eq)]
