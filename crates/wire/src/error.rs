@@ -72,11 +72,21 @@ impl Error {
         Self::new(Kind::Config(message.into()))
     }
 
-    pub(crate) fn lost(error: io::Error) -> Self {
-        Self::new(Kind::Lost(Some(error)))
+    /// For an error of a [`Channel`](crate::channel::Channel): the connection
+    /// is gone, in words that also say what TLS had to say.
+    #[must_use]
+    pub fn lost(error: io::Error) -> Self {
+        Self::new(match error.kind() {
+            io::ErrorKind::ConnectionReset
+            | io::ErrorKind::BrokenPipe
+            | io::ErrorKind::UnexpectedEof => Kind::Lost(None),
+            _ => Kind::Lost(Some(error)),
+        })
     }
 
-    pub(crate) fn closed() -> Self {
+    /// For a stream that ended where it should go on.
+    #[must_use]
+    pub fn closed() -> Self {
         Self::new(Kind::Lost(None))
     }
 
@@ -169,7 +179,10 @@ impl fmt::Display for Error {
             Kind::Protocol(error) => error.fmt(f),
             Kind::Encode(error) => error.fmt(f),
             Kind::Lost(None) => f.write_str(CLOSED_UNEXPECTEDLY),
-            Kind::Lost(Some(error)) => write!(f, "the connection was lost: {}", os_words(error)),
+            Kind::Lost(Some(error)) => {
+                let words = crate::tls::explain(error).unwrap_or_else(|| os_words(error));
+                write!(f, "the connection was lost: {words}")
+            }
             Kind::Timeout => f.write_str("timeout expired"),
             Kind::Interrupted => f.write_str("interrupted"),
         }

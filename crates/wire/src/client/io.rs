@@ -18,7 +18,6 @@ use crate::backend::{
 use crate::connect::{ConnectContext, Connected, Connecting, Drive};
 use crate::error::{Error, Kind};
 use crate::frontend;
-use crate::tls;
 
 /// How often the interrupt flag is looked at while waiting.
 const INTERRUPT_POLL: Duration = Duration::from_millis(100);
@@ -126,14 +125,7 @@ impl Connection {
     }
 
     fn lose(&mut self, error: std::io::Error) -> Error {
-        let error = match tls::explain(&error) {
-            Some(words) => Error::new(Kind::Tls(words)),
-            None if matches!(error.kind(), ErrorKind::ConnectionReset | ErrorKind::BrokenPipe) => {
-                Error::closed()
-            }
-            None => Error::lost(error),
-        };
-        self.break_with(error)
+        self.break_with(Error::lost(error))
     }
 
     /// Hands what is to be sent to the socket, as far as it takes it.

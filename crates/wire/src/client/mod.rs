@@ -308,6 +308,18 @@ impl Connection {
         &self.channel
     }
 
+    /// The TLS session, where there is one: its version and cipher.
+    #[must_use]
+    pub fn tls(&self) -> Option<&rustls::ClientConnection> {
+        self.channel.tls()
+    }
+
+    /// The options that it was made from.
+    #[must_use]
+    pub fn options(&self) -> &crate::options::Options {
+        self.ctx.options()
+    }
+
     /// Where it is connected to.
     #[must_use]
     pub fn endpoint(&self) -> &Endpoint {

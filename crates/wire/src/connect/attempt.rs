@@ -6,8 +6,9 @@ use std::os::fd::{AsRawFd, RawFd};
 use super::connecting::Drive;
 use super::context::ConnectContext;
 use super::endpoint::Endpoint;
+use super::failure::Failure;
 use super::session::{Question, Session, Verdict, judge, verdict};
-use crate::auth::{AuthError, Exchange, Progress};
+use crate::auth::{Exchange, Progress};
 use crate::backend::{
     DataRow, ErrorFields, FRAME_LEN_MAX, Frame, HANDSHAKE_FRAME_LEN_MAX, NegotiateProtocolVersion,
     ProtocolError, next_frame_within, tag,
@@ -23,62 +24,10 @@ use crate::tls;
 const READ_LEN: usize = 4096;
 
 /// What the connection is for.
-#[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Purpose {
     Session(TargetSessionAttrs),
     /// A message to send instead of a start-up; the server closes after it.
     Cancel(Vec<u8>),
-}
-
-/// Where to go on after a failed attempt.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Next {
-    /// The next address.
-    Endpoint,
-    /// The next host; other addresses of this one would say the same.
-    Host,
-    /// Nowhere: the server has decided.
-    Stop,
-}
-
-/// A failed attempt.
-#[derive(Debug)]
-pub(crate) struct Failure {
-    pub(crate) error: Error,
-    pub(crate) next: Next,
-    /// The same address may be tried with the other encryption, if the mode
-    /// allows it.
-    pub(crate) other_encryption: bool,
-}
-
-impl Failure {
-    /// The address did not work out.
-    pub(crate) fn endpoint(error: Error) -> Self {
-        Self { error, next: Next::Endpoint, other_encryption: false }
-    }
-
-    fn host(error: Error) -> Self {
-        Self { error, next: Next::Host, other_encryption: false }
-    }
-
-    fn stop(error: impl Into<Error>) -> Self {
-        Self { error: error.into(), next: Next::Stop, other_encryption: false }
-    }
-
-    fn stop_kind(kind: Kind) -> Self {
-        Self::stop(Error::new(kind))
-    }
-
-    const fn or_other_encryption(mut self) -> Self {
-        self.other_encryption = true;
-        self
-    }
-}
-
-impl From<ProtocolError> for Failure {
-    fn from(error: ProtocolError) -> Self {
-        Self::stop(error)
-    }
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -99,7 +48,6 @@ enum Step {
 }
 
 /// One attempt.
-#[derive(Debug)]
 pub(crate) struct Attempt {
     pub(crate) channel: Channel,
     pub(super) session: Session,
@@ -112,6 +60,13 @@ pub(crate) struct Attempt {
     /// Received and not yet looked at.
     pub(super) received: Vec<u8>,
     to_send: Vec<u8>,
+}
+
+impl std::fmt::Debug for Attempt {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        // Not the buffers: a password may be on its way in them.
+        f.debug_struct("Attempt").field("step", &self.step).finish_non_exhaustive()
+    }
 }
 
 impl Attempt {
@@ -236,7 +191,7 @@ impl Attempt {
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
                 return Ok(Some(Drive::WantRead));
             }
-            other => other.map_err(|error| lost(error).or_other_encryption())?,
+            other => other.map_err(|error| Failure::lost(error).or_other_encryption())?,
         };
         match reply[0] {
             _ if read == 0 => Err(Failure::endpoint(Error::closed()).or_other_encryption()),
@@ -330,7 +285,7 @@ impl Attempt {
                 }
                 // A server may close a cancel connection without ceremony.
                 Err(_) if self.step == Step::Cancelled => self.step = Step::Done,
-                Err(error) => return Err(lost(error)),
+                Err(error) => return Err(Failure::lost(error)),
             }
             return Ok(None);
         }
@@ -344,13 +299,13 @@ impl Attempt {
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
                     return Ok(Some(Drive::WantWrite));
                 }
-                Err(error) => return Err(lost(error)),
+                Err(error) => return Err(Failure::lost(error)),
             }
         }
         match self.channel.flush() {
             Ok(()) => Ok(None),
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => Ok(Some(Drive::WantWrite)),
-            Err(error) => Err(lost(error)),
+            Err(error) => Err(Failure::lost(error)),
         }
     }
 
@@ -378,7 +333,7 @@ impl Attempt {
                 let progress = self
                     .exchange
                     .respond(frame.body, &with, &mut self.to_send)
-                    .map_err(auth_failure)?;
+                    .map_err(Failure::auth)?;
                 self.authenticated |= progress == Progress::Authenticated;
             }
             (Step::Session, tag::BACKEND_KEY_DATA) if self.authenticated => {
@@ -395,8 +350,11 @@ impl Attempt {
             }
             (Step::Check(..), tag::ROW_DESCRIPTION | tag::COMMAND_COMPLETE) => {}
             (Step::Check(_, answer), tag::READY_FOR_QUERY) => {
-                // No row at all is no answer; libpq moves on as well.
-                let answer = answer.ok_or(ProtocolError::Malformed("DataRow"))?;
+                let Some(answer) = answer else {
+                    // The next host may know what it is.
+                    let words = "the server did not say whether it is read-only or in recovery";
+                    return Err(Failure::host(Error::new(Kind::Connect(words.into()))));
+                };
                 self.settle(verdict(self.wanted(), answer))?;
             }
             (_, tag) => {
@@ -441,25 +399,6 @@ impl Attempt {
         let failure = if elsewhere { Failure::host(error.into()) } else { Failure::stop(error) };
         if self.authenticated { failure } else { failure.or_other_encryption() }
     }
-}
-
-/// The connection broke; the address may be at fault.
-fn lost(error: io::Error) -> Failure {
-    match tls::explain(&error) {
-        Some(words) => Failure::stop_kind(Kind::Tls(words)),
-        None if error.kind() == io::ErrorKind::ConnectionReset => {
-            Failure::endpoint(Error::closed())
-        }
-        None => Failure::endpoint(Error::lost(error)),
-    }
-}
-
-fn auth_failure(error: AuthError) -> Failure {
-    Failure::stop(match error {
-        AuthError::Refused(words) => Error::new(Kind::Auth(words)),
-        AuthError::Protocol(error) => error.into(),
-        AuthError::Encode(error) => error.into(),
-    })
 }
 
 /// Nothing newer than 3.0 was asked for, so there is nothing to give up.

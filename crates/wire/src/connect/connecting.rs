@@ -6,7 +6,8 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use super::ConnectContext;
-use super::attempt::{Attempt, Failure, Next, Purpose};
+use super::attempt::{Attempt, Purpose};
+use super::failure::{Failure, Next};
 use super::session::version_num;
 use crate::backend::ServerError;
 use crate::channel::Channel;
@@ -25,7 +26,6 @@ pub enum Drive {
 }
 
 /// A session, ready for its first query.
-#[derive(Debug)]
 pub struct Connected {
     /// The socket.
     pub channel: Channel,
@@ -47,6 +47,16 @@ pub struct Connected {
     /// Bytes that were already received after the session became ready.
     /// Nearly always empty; to be scanned before anything that is received.
     pub read_ahead: Vec<u8>,
+}
+
+impl std::fmt::Debug for Connected {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        // Not the key: it would let anybody cancel.
+        f.debug_struct("Connected")
+            .field("backend_pid", &self.backend_pid)
+            .field("endpoint_index", &self.endpoint_index)
+            .finish_non_exhaustive()
+    }
 }
 
 /// A session in the making. Never blocks; see [`Connecting::drive`].
@@ -154,7 +164,9 @@ impl Connecting {
     /// same, so that what was registered stays valid.
     #[must_use]
     pub fn finish(self) -> Option<Connected> {
-        let attempt = self.attempt.filter(|_| self.done)?;
+        let mut attempt = self.attempt.filter(|_| self.done)?;
+        // Thousands of these may be kept.
+        attempt.received.shrink_to_fit();
         let endpoint_index = self.order[self.at];
         let session = attempt.session;
         let version = session.parameters.get("server_version").map_or("", String::as_str);

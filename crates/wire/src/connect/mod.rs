@@ -9,6 +9,7 @@ mod attempt;
 mod connecting;
 mod context;
 mod endpoint;
+mod failure;
 mod session;
 
 pub(crate) use attempt::{Attempt, Purpose};

@@ -106,7 +106,7 @@ impl Server {
         }
         let conf = data.join("postgresql.conf");
         let settings = format!(
-            "{}\nfsync = off\nmax_connections = 60\nunix_socket_directories = '{}'\n{}\n",
+            "{}\nfsync = off\nunix_socket_directories = '{}'\n{}\n",
             std::fs::read_to_string(&conf).unwrap(),
             folder.path().display(),
             setup.conf
@@ -134,7 +134,11 @@ impl Server {
         let begin = Instant::now();
         loop {
             let pid_file = std::fs::read_to_string(data.join("postmaster.pid")).unwrap_or_default();
-            if pid_file.lines().nth(7).is_some_and(|line| line.trim() == "ready") {
+            if pid_file
+                .lines()
+                .nth(7)
+                .is_some_and(|line| ["ready", "standby"].contains(&line.trim()))
+            {
                 return;
             }
             let ended = self.child.try_wait().unwrap();
@@ -149,10 +153,6 @@ impl Server {
 
     pub(crate) fn log(&self) -> String {
         std::fs::read_to_string(self.folder.path().join("log")).unwrap_or_default()
-    }
-
-    pub(crate) fn folder(&self) -> &Path {
-        self.folder.path()
     }
 
     /// Options for TCP, by name.

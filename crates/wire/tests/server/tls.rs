@@ -225,7 +225,7 @@ fn client_certificates() {
     });
     let folder = tempfile::tempdir().unwrap();
     let mut options = with_tls(&server, SslMode::VerifyFull, Some(&authority.root()));
-    let mut install = |issuer: &Authority, user: &str, options: &mut Options| {
+    let install = |issuer: &Authority, user: &str, options: &mut Options| {
         let (cert, key) = issuer.issue(user, &[], false);
         let place = |name: &str| folder.path().join(format!("{user}.{name}"));
         std::fs::write(place("crt"), cert).unwrap();
@@ -294,29 +294,112 @@ fn revoked_certificate() {
     assert!(words.contains("the server's certificate was revoked"), "{words}");
 }
 
-/// Direct TLS, where a server of 17 or later is at hand
-/// (`PGDYNO_TEST_PG18_BIN`); the older one tells that it cannot.
+/// Direct TLS against a server of 17 or later with TLS built in, where one is
+/// at hand (`PGDYNO_TEST_PG18_BIN`); an older one hangs up, which is told.
 #[test]
-fn direct_negotiation() {
+fn direct_negotiation_with_a_server() {
     let authority = Authority::new("test authority");
     let (cert, key) = authority.issue("localhost", &["localhost"], false);
-    let direct = |server: &Server| {
-        let mut options = with_tls(server, SslMode::VerifyFull, Some(&authority.root()));
-        options.ssl.negotiation = SslNegotiation::Direct;
-        options
-    };
+    let bin = std::env::var_os("PGDYNO_TEST_PG18_BIN").map(PathBuf::from).filter(|bin| {
+        let server = Server::start(&Setup { bin: Some(bin.clone()), ..Setup::default() });
+        let library = server.connect().query_one_text("show ssl_library").unwrap();
+        library.is_some_and(|library| !library.is_empty())
+    });
     let files = [("server.crt", cert.as_str()), ("server.key", key.as_str())];
-    let Some(bin) = std::env::var_os("PGDYNO_TEST_PG18_BIN") else {
-        let server = Server::start(&Setup { conf: TLS_CONF, files: &files, ..Setup::default() });
-        if server.connect().server_version_num() < 170_000 {
-            let words = refusal(&direct(&server));
-            assert!(words.contains("closed the connection"), "{words}");
-        } else {
-            assert!(is_encrypted(&mut connect(&direct(&server)).unwrap()));
-        }
-        return;
-    };
-    let bin = Some(PathBuf::from(bin));
     let server = Server::start(&Setup { conf: TLS_CONF, files: &files, bin, hba: "" });
-    assert!(is_encrypted(&mut connect(&direct(&server)).unwrap()));
+    let mut options = with_tls(&server, SslMode::VerifyFull, Some(&authority.root()));
+    options.ssl.negotiation = SslNegotiation::Direct;
+    if server.connect().server_version_num() < 170_000 {
+        let words = refusal(&options);
+        assert!(words.contains("closed the connection"), "{words}");
+    } else {
+        assert!(is_encrypted(&mut connect(&options).unwrap()));
+    }
+}
+
+/// Direct TLS begins with TLS' own first message, names the protocol by ALPN,
+/// and refuses a server that does not name it back; in front of an older
+/// server a proxy of the test's own ends the TLS.
+#[test]
+fn direct_negotiation_through_a_proxy() {
+    let authority = Authority::new("test authority");
+    let (cert, key) = authority.issue("localhost", &["localhost"], false);
+    let server = Server::trusting();
+    for (alpn, refused) in [(&b"postgresql"[..], None), (b"", Some("without ALPN"))] {
+        let port = tls_proxy(&cert, &key, alpn, server.port);
+        let mut options = with_tls(&server, SslMode::VerifyFull, Some(&authority.root()));
+        options.hosts[0].port = port;
+        options.ssl.negotiation = SslNegotiation::Direct;
+        match refused {
+            Some(words) => assert!(refusal(&options).contains(words)),
+            None => {
+                let mut connection = connect(&options).unwrap();
+                assert!(connection.channel().is_tls());
+                let handle = connection.cancel_handle();
+                assert_eq!(connection.query_one_i64("select 6 * 7").unwrap(), 42);
+                handle.cancel().unwrap();
+            }
+        }
+    }
+}
+
+/// Ends TLS for any number of connections, one thread each, until the test ends.
+fn tls_proxy(cert: &str, key: &str, alpn: &[u8], server_port: u16) -> u16 {
+    use rustls::pki_types::pem::PemObject;
+    use rustls::pki_types::{CertificateDer, PrivateKeyDer};
+    #[cfg(feature = "aws-lc-rs")]
+    let provider = rustls::crypto::aws_lc_rs::default_provider();
+    #[cfg(not(feature = "aws-lc-rs"))]
+    let provider = rustls::crypto::ring::default_provider();
+    let mut config = rustls::ServerConfig::builder_with_provider(provider.into())
+        .with_safe_default_protocol_versions()
+        .unwrap()
+        .with_no_client_auth()
+        .with_single_cert(
+            vec![CertificateDer::from_pem_slice(cert.as_bytes()).unwrap()],
+            PrivateKeyDer::from_pem_slice(key.as_bytes()).unwrap(),
+        )
+        .unwrap();
+    if !alpn.is_empty() {
+        config.alpn_protocols = vec![alpn.to_vec()];
+    }
+    let config = std::sync::Arc::new(config);
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = listener.local_addr().unwrap().port();
+    std::thread::spawn(move || {
+        for client in listener.incoming().flatten() {
+            let tls = rustls::ServerConnection::new(config.clone()).unwrap();
+            let server = std::net::TcpStream::connect(("127.0.0.1", server_port)).unwrap();
+            // Ends, with or without an error, when either side hangs up.
+            std::thread::spawn(move || forward(tls, client, server));
+        }
+    });
+    port
+}
+
+fn forward(
+    tls: rustls::ServerConnection,
+    client: std::net::TcpStream,
+    mut server: std::net::TcpStream,
+) -> std::io::Result<()> {
+    use std::io::{ErrorKind, Read, Write};
+    let pause = Some(std::time::Duration::from_millis(5));
+    client.set_read_timeout(pause)?;
+    server.set_read_timeout(pause)?;
+    let mut stream = rustls::StreamOwned::new(tls, client);
+    let mut buf = [0; 16384];
+    loop {
+        match stream.read(&mut buf) {
+            Ok(0) => return Ok(()),
+            Ok(len) => server.write_all(&buf[..len])?,
+            Err(error) if error.kind() == ErrorKind::WouldBlock => {}
+            Err(error) => return Err(error),
+        }
+        match server.read(&mut buf) {
+            Ok(0) => return Ok(()),
+            Ok(len) => stream.write_all(&buf[..len])?,
+            Err(error) if error.kind() == ErrorKind::WouldBlock => {}
+            Err(error) => return Err(error),
+        }
+    }
 }
