@@ -238,19 +238,18 @@ pub(super) fn count(core: &mut Core, client: &mut Client, end: End) {
     match end {
         End::Done => {
             script.commit(times, client.tries, response_ns > late_ns, !client.without_effect);
-            core.figures.second().commit(times, client.tries);
         }
-        End::Failed(sqlstate) => {
-            script.fail(sqlstate, client.tries);
-            core.figures.second().fail(sqlstate, client.tries);
-        }
-        End::Skipped => {
-            script.skip();
-            core.figures.second().skip();
-        }
-        End::Unknown => {
-            script.unknown(client.tries);
-            core.figures.second().unknown(client.tries);
+        End::Failed(sqlstate) => script.fail(sqlstate, client.tries),
+        End::Skipped => script.skip(),
+        End::Unknown => script.unknown(client.tries),
+    }
+    if core.figures.phase != Phase::Drain {
+        let second = core.figures.second();
+        match end {
+            End::Done => second.commit(times, client.tries),
+            End::Failed(sqlstate) => second.fail(sqlstate, client.tries),
+            End::Skipped => second.skip(),
+            End::Unknown => second.unknown(client.tries),
         }
     }
     // A limited number of transactions is meant for the measured interval.

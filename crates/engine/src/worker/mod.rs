@@ -284,7 +284,8 @@ impl Worker {
             self.core.error(&format!("could not write to the transaction log: {error}"));
         }
         let last = self.core.figures.end();
-        if self.core.begun {
+        // A second after the measured interval has nothing of its own.
+        if self.core.begun && !last.is_empty() {
             self.core.tell(FromWorker::Second { worker: self.core.index, second: Box::new(last) });
         }
         self.core.tell(FromWorker::Ended { worker: self.core.index });

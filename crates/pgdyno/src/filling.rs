@@ -1,0 +1,126 @@
+//! Loading a workload's tables, with a bar or with plain lines.
+
+use std::num::NonZeroU32;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use indicatif::ProgressBar;
+use pgdyno_engine::load::{self, LoadError, LoadObserver, LoadPlan, LoadReport, Phase, Progress};
+use pgdyno_report::format;
+use pgdyno_workload::Workload;
+
+use crate::failure::Failure;
+use crate::opened::Opened;
+use crate::terminal::Terminal;
+
+/// Without a terminal to draw on: one line so often, so that nobody wonders.
+const LINE_EVERY: Duration = Duration::from_secs(2);
+
+/// Loads `workload` into an open target.
+pub(crate) fn fill(
+    opened: &Opened,
+    workload: &dyn Workload,
+    jobs: NonZeroU32,
+    seed: u64,
+    terminal: &Terminal,
+    stop: &AtomicBool,
+) -> Result<LoadReport, Failure> {
+    let rows: u64 = workload.tables().iter().map(|table| table.rows).sum();
+    terminal.say(&format!(
+        "Loading {} at scale {}: {} rows over {} …",
+        workload.name(),
+        format::count(workload.scale()),
+        format::count(rows),
+        format::counted(u64::from(jobs.get()), "connection"),
+    ));
+    let plan =
+        LoadPlan { workload, dialect: opened.dialect, endpoints: &opened.endpoints, jobs, seed };
+    let shown = Shown::new(terminal, rows);
+    let result = load::load(&plan, &shown, stop);
+    shown.end();
+    let report = result.map_err(|error| failed(&error, stop))?;
+    terminal.say(&format!(
+        "  {} rows in {}, {} rows/s; everything with keys and vacuum {}",
+        format::count(report.rows()),
+        format::duration_s(report.phase(Phase::Rows).as_secs_f64(), terminal.err.unicode),
+        format::rate(report.rows_per_s()),
+        format::duration_s(report.elapsed().as_secs_f64(), terminal.err.unicode),
+    ));
+    Ok(report)
+}
+
+fn failed(error: &LoadError, stop: &AtomicBool) -> Failure {
+    if stop.load(Ordering::Relaxed) {
+        return Failure::not_completed(
+            "interrupted while loading; the tables are not complete\n\
+             hint: load them anew before a run",
+        );
+    }
+    Failure::not_completed(error)
+}
+
+/// The load's progress, where people look.
+struct Shown<'a> {
+    terminal: &'a Terminal,
+    bar: ProgressBar,
+    state: Mutex<State>,
+}
+
+struct State {
+    phase: Option<Phase>,
+    last_line: Instant,
+}
+
+impl<'a> Shown<'a> {
+    fn new(terminal: &'a Terminal, rows: u64) -> Self {
+        let state = Mutex::new(State { phase: None, last_line: Instant::now() });
+        Self { terminal, bar: terminal.bar(rows), state }
+    }
+
+    fn end(&self) {
+        self.bar.finish_and_clear();
+    }
+
+    fn line(&self, progress: &Progress) {
+        let unicode = self.terminal.err.unicode;
+        let elapsed = progress.phase_elapsed.as_secs_f64();
+        let (done, total) = (progress.rows_done(), progress.rows_total());
+        let text = if progress.phase == Phase::Rows && done > 0 {
+            let rate = done as f64 / elapsed.max(1e-9);
+            let left_s = total.saturating_sub(done) as f64 / rate;
+            format!(
+                "  {}: {} of {} rows ({}), {} rows/s, {} left",
+                progress.phase.doing(),
+                format::count(done),
+                format::count(total),
+                format::share(done as f64 / total.max(1) as f64),
+                format::rate(rate),
+                format::duration_s(left_s, unicode),
+            )
+        } else {
+            format!("  {} ({})", progress.phase.doing(), format::duration_s(elapsed, unicode))
+        };
+        self.terminal.say(&text);
+    }
+}
+
+impl LoadObserver for Shown<'_> {
+    fn progress(&self, progress: &Progress) {
+        self.bar.set_message(progress.phase.doing());
+        self.bar.set_position(progress.rows_done());
+        self.bar.tick();
+        let Ok(mut state) = self.state.lock() else { return };
+        if state.phase != Some(progress.phase) {
+            state.phase = Some(progress.phase);
+            if progress.phase == Phase::Rows {
+                self.bar.reset_elapsed();
+                self.bar.reset_eta();
+            }
+        }
+        if !self.terminal.err_is_terminal && state.last_line.elapsed() >= LINE_EVERY {
+            state.last_line = Instant::now();
+            self.line(progress);
+        }
+    }
+}

@@ -1,0 +1,15 @@
+//! The faces of the binary, as a library so that tests can call them.
+
+mod assemble;
+pub mod cli;
+mod demo;
+mod failure;
+mod filling;
+mod init;
+mod live;
+mod opened;
+pub mod pgbench;
+mod program;
+mod run;
+mod signals;
+mod terminal;

@@ -1,0 +1,78 @@
+//! What a person sees while a run goes on: one line for each second.
+
+use std::collections::BTreeSet;
+use std::sync::Mutex;
+use std::time::{Duration, Instant};
+
+use pgdyno_engine::observe::{Level, Observer};
+use pgdyno_record::timeline::Point;
+use pgdyno_report::Style;
+
+/// Notices that are printed; a trigger with RAISE NOTICE would bury all else.
+const NOTICES_SHOWN_MAX: usize = 5;
+
+/// While clients connect: one line so often.
+const CONNECTING_EVERY: Duration = Duration::from_secs(1);
+
+/// Prints to standard error.
+pub(crate) struct Live {
+    style: Style,
+    quiet: bool,
+    state: Mutex<State>,
+}
+
+struct State {
+    notices: BTreeSet<String>,
+    last_connecting: Instant,
+}
+
+impl Live {
+    pub(crate) fn new(style: Style, quiet: bool) -> Self {
+        let state = State { notices: BTreeSet::new(), last_connecting: Instant::now() };
+        Self { style, quiet, state: Mutex::new(state) }
+    }
+
+    fn line(&self, text: &str) {
+        use std::io::Write as _;
+        if !self.quiet {
+            // Nobody is left to tell that nobody listens.
+            let _ = writeln!(std::io::stderr().lock(), "{text}");
+        }
+    }
+}
+
+impl Observer for Live {
+    /// Errors of clients are in the summary, each kind once.
+    fn message(&self, level: Level, text: &str) {
+        if level != Level::Error {
+            self.line(text.trim_end());
+        }
+    }
+
+    fn notice(&self, text: &str) {
+        let Ok(mut state) = self.state.lock() else { return };
+        let shown = state.notices.len();
+        if shown < NOTICES_SHOWN_MAX && state.notices.insert(text.to_owned()) {
+            self.line(text.trim_end());
+            if shown + 1 == NOTICES_SHOWN_MAX {
+                self.line("(further notices are not shown)");
+            }
+        }
+    }
+
+    fn script_debug(&self, line: &str) {
+        self.line(line);
+    }
+
+    fn connecting(&self, ready: u32, of: u32) {
+        let Ok(mut state) = self.state.lock() else { return };
+        if ready < of && state.last_connecting.elapsed() >= CONNECTING_EVERY {
+            state.last_connecting = Instant::now();
+            self.line(&format!("  {ready} of {of} clients connected"));
+        }
+    }
+
+    fn second(&self, point: &Point) {
+        self.line(&pgdyno_report::progress(point, 1, &self.style));
+    }
+}

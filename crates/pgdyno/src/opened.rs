@@ -1,0 +1,221 @@
+//! A target with the door open: reachable, and known for what it is.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use pgdyno_target::dialect::{Dialect, Isolation};
+use pgdyno_target::embedded::{EmbeddedConfig, EmbeddedServer};
+use pgdyno_target::resolve::{self, Place, Surroundings, Target, Why};
+use pgdyno_target::{Detected, Probe, detect};
+use pgdyno_wire::Connection;
+use pgdyno_wire::connect::ConnectContext;
+use pgdyno_wire::conninfo::ProcessEnv;
+
+use crate::cli::TargetArgs;
+use crate::failure::{self, Failure};
+use crate::terminal::Terminal;
+
+/// What runs need of connections, apart from where they go.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Wishes {
+    /// Sessions at once; an embedded server is made large enough.
+    pub(crate) clients: u32,
+    /// The isolation level of all transactions.
+    pub(crate) isolation: Option<Isolation>,
+}
+
+/// Sessions that pgdyno itself needs beside the clients: audits, loading, and
+/// those that a server keeps for its superuser.
+const SPARE_CONNECTIONS: u32 = 40;
+
+/// An open target. Dropping it stops an embedded server.
+pub(crate) struct Opened {
+    pub(crate) name: Option<String>,
+    pub(crate) endpoints: Vec<Arc<ConnectContext>>,
+    pub(crate) dialect: &'static dyn Dialect,
+    pub(crate) detected: Detected,
+    pub(crate) is_embedded: bool,
+    /// What the person typed, for commands that are suggested.
+    pub(crate) word: String,
+    pub(crate) server: Option<EmbeddedServer>,
+}
+
+impl Opened {
+    /// Resolves the target, starts the embedded server where it is that, and
+    /// asks the server what it is.
+    pub(crate) fn open(
+        args: &TargetArgs,
+        wishes: Wishes,
+        terminal: &Terminal,
+        stop: &Arc<AtomicBool>,
+    ) -> Result<Self, Failure> {
+        let folder = std::env::current_dir()
+            .map_err(|e| Failure::usage(format!("cannot tell the working folder: {e}")))?;
+        let around = Surroundings {
+            config_file: args.config.as_deref(),
+            dialect: args.dialect.as_deref(),
+            folder: &folder,
+            env: &ProcessEnv,
+        };
+        let word = args.target.as_deref();
+        let found = resolve::resolve(word, &around).map_err(Failure::usage)?;
+        for warning in &found.warnings {
+            terminal.warn(&warning.to_string());
+        }
+        if matches!(found.why, Why::Environment { .. } | Why::EmbeddedByDefault) {
+            terminal.say(&format!("{}.", capital(&found.why.to_string())));
+        }
+        match found.place {
+            Place::Server(target) => {
+                if args.no_fsync {
+                    terminal.warn("--no-fsync concerns the embedded server only");
+                }
+                let name = matches!(found.why, Why::Named { .. }).then(|| target.name.clone());
+                Self::reach(target, name, None, word, wishes, stop)
+            }
+            Place::Embedded => {
+                let server = start_embedded(args.no_fsync, wishes.clients, terminal, stop)?;
+                let target = server.target();
+                let name = Some(target.name.clone());
+                Self::reach(target, name, Some(server), word, wishes, stop)
+            }
+        }
+    }
+
+    fn reach(
+        target: Target,
+        name: Option<String>,
+        server: Option<EmbeddedServer>,
+        word: Option<&str>,
+        wishes: Wishes,
+        stop: &Arc<AtomicBool>,
+    ) -> Result<Self, Failure> {
+        let mut endpoints = Vec::with_capacity(target.options.len());
+        for options in &target.options {
+            let mut options = options.clone();
+            options.application_name.get_or_insert_with(|| "pgdyno".to_owned());
+            if let Some(isolation) = wishes.isolation {
+                let level = isolation.as_sql().to_ascii_lowercase();
+                options.runtime_params.push(("default_transaction_isolation".to_owned(), level));
+            }
+            endpoints.push(ConnectContext::new(&options).map_err(|e| failure::connecting(&e))?);
+        }
+        let mut opened = Self {
+            name,
+            endpoints,
+            dialect: pgdyno_target::postgres(),
+            detected: unknown(),
+            is_embedded: server.is_some(),
+            word: word.unwrap_or_default().to_owned(),
+            server,
+        };
+        let mut connection = opened.connect(stop)?;
+        opened.detected = detect(&mut Asked(&mut connection))
+            .map_err(|error| Failure::not_completed(error.to_string()))?;
+        opened.dialect = target.dialect.unwrap_or(opened.detected.dialect);
+        Ok(opened)
+    }
+
+    /// A session of pgdyno's own. It gives up once `stop` is set.
+    pub(crate) fn connect(&self, stop: &Arc<AtomicBool>) -> Result<Connection, Failure> {
+        let Some(first) = self.endpoints.first() else {
+            return Err(Failure::usage("the target has no endpoint"));
+        };
+        Connection::connect_interruptible(first, Some(Arc::clone(stop)))
+            .map_err(|error| failure::connecting(&error))
+    }
+
+    /// What the server is, for people.
+    pub(crate) fn detected_title(&self) -> String {
+        let title = self.dialect.title();
+        match self.detected.version_num {
+            Some(num) if num >= 100_000 => {
+                format!("{title} {}.{}", num / 10_000, num % 10_000)
+            }
+            _ => title.to_owned(),
+        }
+    }
+
+    /// The embedded server, ended; nothing to do for others.
+    pub(crate) fn close(self, terminal: &Terminal) {
+        if let Some(server) = self.server
+            && let Err(error) = server.stop()
+        {
+            terminal.warn(&format!("the embedded server did not stop in order: {error}"));
+        }
+    }
+}
+
+fn unknown() -> Detected {
+    Detected {
+        dialect: pgdyno_target::postgres(),
+        known: false,
+        version: String::new(),
+        version_num: None,
+        how: String::new(),
+    }
+}
+
+fn start_embedded(
+    no_fsync: bool,
+    clients: u32,
+    terminal: &Terminal,
+    stop: &Arc<AtomicBool>,
+) -> Result<EmbeddedServer, Failure> {
+    let config = EmbeddedConfig {
+        no_fsync,
+        max_connections: clients.saturating_add(SPARE_CONNECTIONS).max(100),
+        cancel: Some(Arc::clone(stop)),
+        ..EmbeddedConfig::default()
+    };
+    terminal.say("Starting a throw-away PostgreSQL …");
+    let server = EmbeddedServer::start(&config).map_err(|error| {
+        if stop.load(Ordering::Relaxed) {
+            Failure::not_completed("interrupted while the embedded server was starting")
+        } else {
+            Failure::not_completed(error)
+        }
+    })?;
+    let durability = if no_fsync { "durability OFF" } else { "durability on" };
+    let tcp = server.options_tcp();
+    let port = tcp.hosts.first().map_or(0, |host| host.port);
+    terminal.say(&format!(
+        "  PostgreSQL {} from {}, port {port} and a Unix socket, {durability}",
+        server.installation().version,
+        server.installation().bin_dir.display(),
+    ));
+    if server.is_in_memory() {
+        terminal.warn(
+            "the server's folder is in memory (tmpfs), so commits wait for no disk; set TMPDIR to \
+             a folder on a disk",
+        );
+    }
+    Ok(server)
+}
+
+/// Detection's questions, asked over a session.
+struct Asked<'a>(&'a mut Connection);
+
+impl Probe for Asked<'_> {
+    fn parameter(&self, name: &str) -> Option<String> {
+        self.0.parameter(name).map(str::to_owned)
+    }
+
+    fn first_row(
+        &mut self,
+        sql: &str,
+    ) -> Result<Option<Vec<Option<String>>>, pgdyno_target::detect::ProbeError> {
+        match self.0.simple_query(sql) {
+            Ok(results) => {
+                Ok(results.into_iter().next().and_then(|result| result.rows.into_iter().next()))
+            }
+            Err(error) if error.server().is_some() && !error.is_connection_lost() => Ok(None),
+            Err(error) => Err(pgdyno_target::detect::ProbeError(error.to_string())),
+        }
+    }
+}
+
+fn capital(text: &str) -> String {
+    let mut chars = text.chars();
+    chars.next().map_or_else(String::new, |first| first.to_uppercase().chain(chars).collect())
+}

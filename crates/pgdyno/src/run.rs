@@ -1,0 +1,382 @@
+//! `pgdyno run`: the way of one run, in order.
+//!
+//! Target, workload, load (embedded only), base of the audits, warm-up,
+//! measured interval, drain, audits, record, report. Each step hands a value
+//! on; the record is on disk before anything is rendered.
+
+use std::num::NonZeroU32;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::time::Duration;
+
+use pgdyno_engine::load::LoadReport;
+use pgdyno_engine::outcome::{Ended, RunOutcome};
+use pgdyno_engine::plan::{
+    Backoff, ChoiceStream, ClockStart, Limit, Program, Protocol, Rate, RetryPolicy, RunPlan,
+};
+use pgdyno_record::{RunRecord, Severity, Store};
+use pgdyno_report::format;
+use pgdyno_target::dialect::Isolation;
+use pgdyno_workload::{Choice, Commits, Figures, Finding, Reset, Verdict, Workload, audit, make};
+
+use crate::assemble::{self, Facts};
+use crate::cli::{IsolationArg, ProtocolArg, ResetWhen, RunArgs};
+use crate::failure::Failure;
+use crate::live::Live;
+use crate::opened::{Opened, Wishes};
+use crate::terminal::Terminal;
+use crate::{filling, program, signals};
+
+/// The measured interval where neither time nor transactions were given.
+const TIME_DEFAULT: Duration = Duration::from_secs(10);
+
+/// Rows that a reset may touch in place; the scale an embedded server gets
+/// when none is named.
+const EMBEDDED_SCALE_DEFAULT: u64 = 10;
+
+/// What is run: a workload with its tables, or scripts.
+struct Work {
+    workload: Option<Box<dyn Workload>>,
+    program: Program,
+    load: Option<LoadReport>,
+}
+
+/// Runs, and reports.
+pub(crate) fn run(args: &RunArgs, terminal: &Terminal) -> Result<(), Failure> {
+    check(args)?;
+    let stop = signals::stop_flag().map_err(Failure::not_completed)?;
+    let isolation = args.load.isolation.map(isolation);
+    let wishes = Wishes { clients: args.load.clients, isolation };
+    let opened = Opened::open(&args.target, wishes, terminal, &stop)?;
+    let work = prepare(args, &opened, terminal, &stop)?;
+    let base = read_base(args, &opened, &work, terminal, &stop)?;
+    let plan = make_plan(args, &opened, &work)?;
+    let settings = assemble::settings(&mut opened.connect(&stop)?);
+    announce(args, &plan, &opened, terminal);
+    let live = Arc::new(Live::new(terminal.err, terminal.is_quiet()));
+    let outcome = pgdyno_engine::run(plan.clone(), live, &stop).map_err(start_failed)?;
+    let findings = after_run(&opened, &work, base, &outcome);
+    let facts = Facts {
+        opened: &opened,
+        work_name: work.workload.as_ref().map_or("script", |w| w.name()),
+        workload: work.workload.as_deref(),
+        load: work.load.as_ref(),
+        plan: &plan,
+        isolation,
+        settings,
+        findings: &findings,
+        warmup: args.load.warmup,
+    };
+    let record = assemble::record(&facts, &outcome);
+    let path = Store::new(&args.output.records).write(&record);
+    opened.close(terminal);
+    let path = match path {
+        Ok(path) => Some(path),
+        Err(error) => {
+            terminal.warn(&format!("the record could not be kept: {error}"));
+            None
+        }
+    };
+    render(args, &record, path.as_deref(), terminal)?;
+    verdict(args, &record, outcome.ended)
+}
+
+/// What clap cannot check.
+fn check(args: &RunArgs) -> Result<(), Failure> {
+    if args.scripts.is_empty() && !args.defines.is_empty() {
+        return Err(Failure::usage(
+            "-D/--define is for scripts\nhint: a workload's parameters are set with --param",
+        ));
+    }
+    let limited = args.load.transactions.is_some();
+    if args.retry.max_tries == 0 && limited && args.load.latency_limit.is_none() {
+        return Err(Failure::usage(
+            "an unlimited number of tries (--max-tries 0) needs --time or --latency-limit",
+        ));
+    }
+    Ok(())
+}
+
+fn isolation(level: IsolationArg) -> Isolation {
+    match level {
+        IsolationArg::ReadCommitted => Isolation::ReadCommitted,
+        IsolationArg::RepeatableRead => Isolation::RepeatableRead,
+        IsolationArg::Serializable => Isolation::Serializable,
+    }
+}
+
+/// Compiles what is to be run, and sees that its tables are there.
+fn prepare(
+    args: &RunArgs,
+    opened: &Opened,
+    terminal: &Terminal,
+    stop: &Arc<AtomicBool>,
+) -> Result<Work, Failure> {
+    if !args.scripts.is_empty() {
+        let program = program::of_files(&args.scripts, &args.defines, args.scale)?;
+        return Ok(Work { workload: None, program, load: None });
+    }
+    let choose = |scale| {
+        let name = args.workload.workload.as_str();
+        make(&Choice { name, scale, params: &args.workload.params }).map_err(Failure::usage)
+    };
+    if opened.is_embedded {
+        let workload = choose(args.scale.unwrap_or(EMBEDDED_SCALE_DEFAULT))?;
+        let jobs = NonZeroU32::new(assemble::cores().min(4)).unwrap_or(NonZeroU32::MIN);
+        let load = filling::fill(opened, workload.as_ref(), jobs, 0, terminal, stop)?;
+        let program = program::of_workload(workload.as_ref())?;
+        return Ok(Work { workload: Some(workload), program, load: Some(load) });
+    }
+    let workload = choose(1)?;
+    let word = pgdyno_record::redact::redact(&opened.word);
+    let found =
+        workload.probe(&mut opened.connect(stop)?, &word).map_err(Failure::not_completed)?;
+    if let Some(scale) = args.scale
+        && scale != found.scale
+    {
+        terminal
+            .warn(&format!("the tables are at scale {}; --scale {scale} is ignored", found.scale));
+    }
+    let workload = choose(found.scale)?;
+    let program = program::of_workload(workload.as_ref())?;
+    Ok(Work { workload: Some(workload), program, load: None })
+}
+
+/// Brings the tables back where that was asked for, and reads what the audits
+/// start from.
+fn read_base(
+    args: &RunArgs,
+    opened: &Opened,
+    work: &Work,
+    terminal: &Terminal,
+    stop: &Arc<AtomicBool>,
+) -> Result<Option<(Figures, Vec<Finding>)>, Failure> {
+    let Some(workload) = work.workload.as_deref() else { return Ok(None) };
+    if args.reset == ResetWhen::Always {
+        reset(workload, opened, terminal, stop)?;
+    }
+    if args.no_audit {
+        return Ok(None);
+    }
+    terminal.say("Reading the tables for the audits …");
+    let mut base = figures(workload, opened, stop)?;
+    let mut findings = workload.judge_base(&base);
+    let is_clean = |findings: &[Finding]| findings.iter().all(|f| f.verdict == Verdict::Pass);
+    if args.reset == ResetWhen::Auto && !is_clean(&findings) {
+        reset(workload, opened, terminal, stop)?;
+        base = figures(workload, opened, stop)?;
+        findings = workload.judge_base(&base);
+    }
+    for finding in findings.iter().filter(|finding| finding.verdict != Verdict::Pass) {
+        terminal.warn(&format!("{}: {}", finding.name, finding.text));
+        if let Some(hint) = &finding.hint {
+            terminal.say(&format!("hint: {hint}"));
+        }
+    }
+    findings.retain(|finding| finding.verdict != Verdict::Pass);
+    Ok(Some((base, findings)))
+}
+
+fn figures(
+    workload: &dyn Workload,
+    opened: &Opened,
+    stop: &Arc<AtomicBool>,
+) -> Result<Figures, Failure> {
+    audit::read(&mut opened.connect(stop)?, workload, opened.dialect)
+        .map_err(Failure::not_completed)
+}
+
+fn reset(
+    workload: &dyn Workload,
+    opened: &Opened,
+    terminal: &Terminal,
+    stop: &Arc<AtomicBool>,
+) -> Result<(), Failure> {
+    terminal.say("Bringing the tables back to their initial state …");
+    let begin = std::time::Instant::now();
+    let done = workload
+        .reset(&mut opened.connect(stop)?, opened.dialect)
+        .map_err(Failure::not_completed)?;
+    match done {
+        Reset::Done { rows } => {
+            let took = format::duration_s(begin.elapsed().as_secs_f64(), terminal.err.unicode);
+            terminal.say(&format!("  {} put back in {took}", format::counted(rows, "row")));
+        }
+        Reset::Reload { reason } => {
+            terminal.say(&format!("  loading anew: {reason}"));
+            let jobs = NonZeroU32::new(assemble::cores().min(4)).unwrap_or(NonZeroU32::MIN);
+            filling::fill(opened, workload, jobs, 0, terminal, stop)?;
+        }
+    }
+    Ok(())
+}
+
+fn make_plan(args: &RunArgs, opened: &Opened, work: &Work) -> Result<RunPlan, Failure> {
+    let load = &args.load;
+    let clients = NonZeroU32::new(load.clients).unwrap_or(NonZeroU32::MIN);
+    let workers = load.workers.unwrap_or_else(|| workers_default(opened)).min(clients.get());
+    let seed = match load.seed {
+        Some(seed) => seed,
+        None => pgdyno_script::random::strong_seed().map_err(Failure::not_completed)?,
+    };
+    let limit = match (load.transactions, load.time) {
+        (Some(count), _) => Limit::Transactions(count),
+        (None, time) => Limit::Duration(time.unwrap_or(TIME_DEFAULT)),
+    };
+    let backoff = match args.retry.retry_backoff.0 {
+        Some((first, max)) => Backoff::Exponential { first, max },
+        None => Backoff::None,
+    };
+    Ok(RunPlan {
+        endpoints: opened.endpoints.clone(),
+        dialect: opened.dialect,
+        program: work.program.clone(),
+        clients,
+        workers: NonZeroU32::new(workers).unwrap_or(NonZeroU32::MIN),
+        protocol: match load.protocol {
+            ProtocolArg::Simple => Protocol::Simple,
+            ProtocolArg::Extended => Protocol::Extended,
+            ProtocolArg::Prepared => Protocol::Prepared,
+        },
+        prepare_early: !load.reconnect,
+        limit,
+        warmup: load.warmup,
+        measure_drain: matches!(limit, Limit::Transactions(_)),
+        clock_start: ClockStart::AfterConnecting,
+        rate: load.rate.map(|tps| Rate { tps, steady: load.rate_steady }),
+        latency_limit: load.latency_limit.map(|ms| Duration::from_secs_f64(ms / 1000.0)),
+        retry: RetryPolicy { tries_max: NonZeroU32::new(args.retry.max_tries), backoff },
+        continue_on_error: args.retry.continue_on_error,
+        reconnect: load.reconnect,
+        seed,
+        choice: ChoiceStream::PerClient,
+        statement_latency: true,
+        log: None,
+        detailed_failures: true,
+        exit_on_abort: false,
+        verbose_errors: false,
+        debug: false,
+    })
+}
+
+/// On the server's own machine half of the cores are the server's.
+fn workers_default(opened: &Opened) -> u32 {
+    let local = opened.endpoints.iter().any(|context| {
+        context.options().hosts.iter().any(|host| host.is_unix() || host.name == "localhost")
+    });
+    let cores = assemble::cores();
+    if local { (cores / 2).max(1) } else { cores }
+}
+
+fn announce(args: &RunArgs, plan: &RunPlan, opened: &Opened, terminal: &Terminal) {
+    let unicode = terminal.err.unicode;
+    let length = match plan.limit {
+        Limit::Duration(time) => format::duration_s(time.as_secs_f64(), unicode),
+        Limit::Transactions(count) => {
+            format!("{} each", format::counted(count, "transaction"))
+        }
+    };
+    let warmup = if plan.warmup.is_zero() {
+        String::new()
+    } else {
+        format!(" after {} of warm-up", format::duration_s(plan.warmup.as_secs_f64(), unicode))
+    };
+    let what = if args.scripts.is_empty() { &args.workload.workload } else { "scripts" };
+    terminal.say(&format!(
+        "Running {what} on {}: {}, {}, {length}{warmup} (seed {}) …",
+        opened.detected_title(),
+        format::counted(u64::from(plan.clients.get()), "client"),
+        format::counted(u64::from(plan.workers.get()), "worker"),
+        plan.seed,
+    ));
+}
+
+fn start_failed(error: pgdyno_engine::RunError) -> Failure {
+    use pgdyno_engine::RunError;
+    let mut text = error.to_string();
+    match &error {
+        RunError::Connect { sqlstate: Some(sqlstate), .. } => {
+            text.push_str(&format!("\nSQLSTATE: {sqlstate}"));
+            if let Some(hint) = crate::failure::hint_for(sqlstate) {
+                text.push_str(&format!("\nhint: {hint}"));
+            }
+            Failure::not_completed(text)
+        }
+        RunError::Script(_) | RunError::Encode(_) => Failure::usage(text),
+        _ => Failure::not_completed(text),
+    }
+}
+
+/// Reads the tables again and judges. That they cannot be read is a finding.
+fn after_run(
+    opened: &Opened,
+    work: &Work,
+    base: Option<(Figures, Vec<Finding>)>,
+    outcome: &RunOutcome,
+) -> Vec<Finding> {
+    let (Some(workload), Some((base, mut findings))) = (work.workload.as_deref(), base) else {
+        return Vec::new();
+    };
+    let acknowledged = &outcome.acknowledged;
+    let commits: Vec<Commits> = acknowledged
+        .committed
+        .iter()
+        .zip(&acknowledged.unknown)
+        .map(|(committed, unknown)| Commits { committed: *committed, unknown: *unknown })
+        .collect();
+    // A flag of its own: a run that was interrupted is audited all the same.
+    let never = Arc::new(AtomicBool::new(false));
+    let judged =
+        opened.connect(&never).map_err(|error| error.to_string()).and_then(|mut session| {
+            audit::after_run(&mut session, workload, opened.dialect, &base, &commits)
+                .map_err(|error| error.to_string())
+        });
+    match judged {
+        Ok(more) => findings.extend(more),
+        Err(why) => findings.push(Finding::new(
+            "the tables could be read",
+            Verdict::Note,
+            format!("not audited: {}", why.lines().next().unwrap_or_default()),
+            Vec::new(),
+        )),
+    }
+    findings
+}
+
+fn render(
+    args: &RunArgs,
+    record: &RunRecord,
+    path: Option<&std::path::Path>,
+    terminal: &Terminal,
+) -> Result<(), Failure> {
+    let as_json = || {
+        serde_json::to_string_pretty(record)
+            .map(|text| text + "\n")
+            .map_err(|error| Failure::not_completed(format!("the record has no JSON: {error}")))
+    };
+    match &args.output.json {
+        Some(file) if file.as_os_str() == "-" => {
+            terminal.result(&as_json()?);
+            return Ok(());
+        }
+        Some(file) => std::fs::write(file, as_json()?).map_err(|error| {
+            Failure::not_completed(format!("could not write {}: {error}", file.display()))
+        })?,
+        None => {}
+    }
+    terminal.result(&pgdyno_report::summary(record, &terminal.out, path));
+    Ok(())
+}
+
+/// The exit code: a run that did not end as planned, or whose figure is
+/// refuted, is no success.
+fn verdict(args: &RunArgs, record: &RunRecord, ended: Ended) -> Result<(), Failure> {
+    use pgdyno_record::Verdict as Said;
+    let refuted = record.verdicts.iter().any(|verdict| verdict.severity == Severity::Fatal);
+    let idle = args.strict
+        && record
+            .verdicts
+            .iter()
+            .any(|verdict| matches!(verdict.verdict, Said::WritesFoundNoRow { .. }));
+    if refuted || idle || ended != Ended::Completed { Err(Failure::reported()) } else { Ok(()) }
+}
