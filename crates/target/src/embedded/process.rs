@@ -32,9 +32,10 @@ pub(crate) fn end_server(child: &mut Child) -> std::io::Result<()> {
     child.wait().map(|_| ())
 }
 
-/// Ends a child at once.
+/// Ends a child that is still starting. To `initdb` SIGINT means "undo and
+/// leave"; to a server, a fast shutdown.
 pub(crate) fn end_now(child: &mut Child) {
-    send(child.id(), Signal::SIGTERM);
+    send(child.id(), Signal::SIGINT);
     if !wait_child(child, QUIT_WAIT).unwrap_or(false) {
         let _ = child.kill();
         let _ = child.wait();
