@@ -32,9 +32,12 @@ pub(crate) fn end_server(child: &mut Child) -> std::io::Result<()> {
     child.wait().map(|_| ())
 }
 
-/// Ends a child that is still starting. To `initdb` SIGINT means "undo and
-/// leave"; to a server, a fast shutdown.
+/// Ends a child that is still starting.
 pub(crate) fn end_now(child: &mut Child) {
+    // `initdb` leaves on the first, a server at once on the second only. The
+    // second alone is not enough: a shell's background jobs, and so their
+    // children, ignore SIGINT until they set a handler.
+    send(child.id(), Signal::SIGTERM);
     send(child.id(), Signal::SIGINT);
     if !wait_child(child, QUIT_WAIT).unwrap_or(false) {
         let _ = child.kill();
