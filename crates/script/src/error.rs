@@ -71,7 +71,7 @@ impl std::error::Error for ParseError {}
 pub enum ScriptError {
     /// A fault in the text.
     #[error(transparent)]
-    Parse(#[from] ParseError),
+    Parse(#[from] Box<ParseError>),
     /// Nothing but comments and blanks.
     #[error("empty command list for script \"{script}\"")]
     Empty {

@@ -9,6 +9,7 @@
 
 pub mod builtin;
 pub mod choice;
+mod conditional;
 pub mod error;
 pub mod expr;
 #[cfg(any(test, feature = "generate"))]
@@ -20,6 +21,7 @@ pub mod number;
 pub mod random;
 pub mod script;
 pub mod sql;
+pub mod statement;
 pub mod value;
 pub mod vars;
 
@@ -30,6 +32,7 @@ pub use expr::{Env, Expr};
 pub use names::{Names, Slot};
 pub use random::{Prng, Streams};
 pub use script::{Command, CommandKind, Script, Target};
-pub use sql::{Piece, Sql, SqlKind, Store, StoreMode};
+pub use sql::{Piece, Sql, Store, StoreMode};
+pub use statement::SqlKind;
 pub use value::Value;
 pub use vars::Vars;

@@ -1,5 +1,6 @@
 //! Splits a script into commands and reads meta commands.
 
+use crate::conditional::link_conditionals;
 use crate::error::{ParseError, ScriptError};
 use crate::expr::{self, Expr};
 use crate::lex::{Collected, SqlLexer, Stop};
@@ -93,7 +94,7 @@ impl Reader<'_, '_> {
     }
 
     /// Reads the meta command whose backslash is at `start`; gives the offset behind it.
-    fn meta(&mut self, start: usize) -> Result<usize, ParseError> {
+    fn meta(&mut self, start: usize) -> Result<usize, Box<ParseError>> {
         let mut meta = Meta { start, end: start + 1, words: Vec::new() };
         self.take_word(&mut meta);
         let Some(name) = meta.words.first() else { return Ok(meta.end) };
@@ -174,8 +175,8 @@ impl Reader<'_, '_> {
         message: &str,
         more: Option<String>,
         at: Option<usize>,
-    ) -> ParseError {
-        ParseError {
+    ) -> Box<ParseError> {
+        Box::new(ParseError {
             script: self.name.to_owned(),
             line: self.line_of(meta.start),
             message: message.to_owned(),
@@ -183,10 +184,10 @@ impl Reader<'_, '_> {
             command: meta.words.first().map(Word::text),
             text: with_text.then(|| self.text_of(meta.start, meta.end)),
             column: at.map(|at| at.saturating_sub(meta.start)),
-        }
+        })
     }
 
-    fn with_expression(&mut self, meta: &mut Meta) -> Result<CommandKind, ParseError> {
+    fn with_expression(&mut self, meta: &mut Meta) -> Result<CommandKind, Box<ParseError>> {
         let target = if meta.words[0].is("set") {
             if !self.take_word(meta) {
                 return Err(self.error(meta, false, "missing argument", None, None));
@@ -222,7 +223,7 @@ impl Reader<'_, '_> {
     }
 
     /// `None` for `\gset` and `\aset`, which belong to the command before them.
-    fn with_words(&mut self, meta: &Meta) -> Result<Option<CommandKind>, ParseError> {
+    fn with_words(&mut self, meta: &Meta) -> Result<Option<CommandKind>, Box<ParseError>> {
         let (name, count) = (&meta.words[0], meta.words.len());
         let fail = |message| Err(self.error(meta, true, message, None, None));
         let plain = [
@@ -267,7 +268,7 @@ impl Reader<'_, '_> {
         Ok(None)
     }
 
-    fn store(&mut self, meta: &Meta, mode: StoreMode) -> Result<(), ParseError> {
+    fn store(&mut self, meta: &Meta, mode: StoreMode) -> Result<(), Box<ParseError>> {
         let bytes = meta.words.get(1).map_or(&[][..], |word| &word.bytes);
         let store = Some(Store { mode, prefix: bytes.into() });
         let more = match self.commands.last_mut() {
@@ -297,7 +298,7 @@ impl Reader<'_, '_> {
 }
 
 impl Reader<'_, '_> {
-    fn sleep(&mut self, meta: &Meta) -> Result<CommandKind, ParseError> {
+    fn sleep(&mut self, meta: &Meta) -> Result<CommandKind, Box<ParseError>> {
         let words = &meta.words;
         if words.len() < 2 {
             return Err(self.error(meta, true, "missing argument", None, None));
@@ -345,76 +346,25 @@ impl Reader<'_, '_> {
     }
 }
 
-/// An `\if` that is still open.
-struct Open {
-    /// The If, its Elifs and its Else so far.
-    branches: Vec<usize>,
-    else_seen: bool,
-}
-
-/// Checks that conditionals nest, and fills in where they jump.
-fn link_conditionals(script: &str, commands: &mut [Command]) -> Result<(), ScriptError> {
-    let mut open: Vec<Open> = Vec::new();
-    for at in 0..commands.len() {
-        let refuse =
-            |what| Err(ScriptError::Condition { script: script.to_owned(), command: at + 1, what });
-        match &commands[at].kind {
-            CommandKind::If { .. } => open.push(Open { branches: vec![at], else_seen: false }),
-            CommandKind::Elif { .. } => match open.last_mut() {
-                None => return refuse("\\elif without matching \\if"),
-                Some(last) if last.else_seen => return refuse("\\elif after \\else"),
-                Some(last) => last.branches.push(at),
-            },
-            CommandKind::Else { .. } => match open.last_mut() {
-                None => return refuse("\\else without matching \\if"),
-                Some(last) if last.else_seen => return refuse("\\else after \\else"),
-                Some(last) => {
-                    last.else_seen = true;
-                    last.branches.push(at);
-                }
-            },
-            CommandKind::Endif => match open.pop() {
-                None => return refuse("\\endif without matching \\if"),
-                Some(last) => link(commands, &last.branches, at),
-            },
-            _ => {}
-        }
-    }
-    if open.is_empty() {
-        return Ok(());
-    }
-    let (script, command) = (script.to_owned(), commands.len() + 1);
-    Err(ScriptError::Condition { script, command, what: "\\if without matching \\endif" })
-}
-
-fn link(commands: &mut [Command], branches: &[usize], endif: usize) {
-    for (index, &branch) in branches.iter().enumerate() {
-        let next = branches.get(index + 1).copied().unwrap_or(endif);
-        match &mut commands[branch].kind {
-            CommandKind::If { otherwise, .. } => *otherwise = next,
-            CommandKind::Elif { otherwise, end, .. } => (*otherwise, *end) = (next, endif),
-            CommandKind::Else { end } => *end = endif,
-            _ => {}
-        }
-    }
-}
-
 /// For tests and tools: an expression by itself.
 impl Expr {
     /// Compiles an expression that is not part of a script.
     ///
     /// # Errors
     /// As in a script, with `expression` as its name.
-    pub fn parse(text: &str, names: &mut Names) -> Result<Self, ParseError> {
+    pub fn parse(text: &str, names: &mut Names) -> Result<Self, Box<ParseError>> {
         let source = text.as_bytes();
-        expr::parse(source, 0, names).map(|(expr, _)| expr).map_err(|failure| ParseError {
-            script: "expression".to_owned(),
-            line: 1,
-            message: failure.message.to_owned(),
-            more: failure.more,
-            command: None,
-            text: Some(text.to_owned()),
-            column: Some(failure.at),
-        })
+        match expr::parse(source, 0, names) {
+            Ok((expr, _)) => Ok(expr),
+            Err(failure) => Err(Box::new(ParseError {
+                script: "expression".to_owned(),
+                line: 1,
+                message: failure.message.to_owned(),
+                more: failure.more,
+                command: None,
+                text: Some(text.to_owned()),
+                column: Some(failure.at),
+            })),
+        }
     }
 }

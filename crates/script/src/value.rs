@@ -50,10 +50,10 @@ impl Value {
         match self {
             Self::Int(int) => Ok(int),
             Self::Double(double) => {
+                // 2^63; itself out of range, and so is NaN.
+                const LIMIT: f64 = 9_223_372_036_854_775_808.0;
                 let rounded = double.round_ties_even();
-                // The upper end, 2^63, is itself out of range; NaN fails both comparisons.
-                if rounded >= -9_223_372_036_854_775_808.0 && rounded < 9_223_372_036_854_775_808.0
-                {
+                if (-LIMIT..LIMIT).contains(&rounded) {
                     Ok(rounded as i64)
                 } else {
                     Err(RunError::DoubleToInt { value: rounded })
@@ -128,9 +128,9 @@ mod tests {
         {
             assert_eq!(Value::Double(double).to_int().ok(), Some(int), "{double}");
         }
-        assert_eq!(Value::Double(-9.223_372_036_854_775_8e18).to_int().ok(), Some(i64::MIN));
+        assert_eq!(Value::Double(-9.223_372_036_854_776e18).to_int().ok(), Some(i64::MIN));
         for (double, text) in [
-            (9.223_372_036_854_775_8e18, "9223372036854775808.000000"),
+            (9.223_372_036_854_776e18, "9223372036854775808.000000"),
             (f64::NAN, "NaN"),
             (f64::NEG_INFINITY, "-Infinity"),
         ] {

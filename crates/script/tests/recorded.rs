@@ -74,9 +74,8 @@ fn step(
             return Ok((*end, false));
         }
         CommandKind::If { cond, otherwise } | CommandKind::Elif { cond, otherwise, .. } => {
-            if !cond.eval(env)?.is_true() {
-                return Ok((*otherwise, true));
-            }
+            let holds = cond.eval(env)?.is_true();
+            return Ok(if holds { (at + 1, false) } else { (*otherwise, true) });
         }
         CommandKind::Sleep(sleep) => {
             sleep.duration_us(env.vars)?;

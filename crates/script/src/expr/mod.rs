@@ -2,6 +2,7 @@
 
 mod code;
 mod eval;
+mod operator;
 mod parse;
 mod print;
 mod token;

@@ -6,6 +6,7 @@
 //! `1 + (NOT (2 = 3))`.
 
 use super::code::{ARGS_MAX, Arity, Expr, FUNCTIONS, Function, Node, Op, Shortcut, stack_depth};
+use super::operator::{Infix, Level, begins_operand, infix};
 use super::token::{BadToken, Lexer, Token};
 use crate::names::{DEFAULT_SEED, Names};
 use crate::value::Value;
@@ -69,69 +70,6 @@ impl From<BadToken> for Fault {
 
 fn syntax_error() -> Fault {
     Fault::Grammar { message: "syntax error", more: None }
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Level {
-    Or,
-    And,
-    Not,
-    Is,
-    Compare,
-    Bit,
-    Add,
-    Mul,
-    Unary,
-}
-
-impl Level {
-    fn above(self) -> Self {
-        match self {
-            Self::Or => Self::And,
-            Self::And => Self::Not,
-            Self::Not => Self::Is,
-            Self::Is => Self::Compare,
-            Self::Compare => Self::Bit,
-            Self::Bit => Self::Add,
-            Self::Add => Self::Mul,
-            Self::Mul | Self::Unary => Self::Unary,
-        }
-    }
-}
-
-enum Infix {
-    Or,
-    And,
-    Is,
-    Call(Function),
-    /// `>` and `>=`: the right side is evaluated first.
-    Swapped(Function),
-}
-
-fn infix(token: Token<'_>) -> Option<(Level, Infix)> {
-    use Infix::{Call, Swapped};
-    Some(match token {
-        Token::Or => (Level::Or, Infix::Or),
-        Token::And => (Level::And, Infix::And),
-        Token::Is | Token::IsNull | Token::NotNull => (Level::Is, Infix::Is),
-        Token::Op(b'<') => (Level::Compare, Call(Function::Lt)),
-        Token::Op(b'>') => (Level::Compare, Swapped(Function::Lt)),
-        Token::Op(b'=') => (Level::Compare, Call(Function::Eq)),
-        Token::LessEqual => (Level::Compare, Call(Function::Le)),
-        Token::GreaterEqual => (Level::Compare, Swapped(Function::Le)),
-        Token::NotEqual => (Level::Compare, Call(Function::Ne)),
-        Token::Op(b'|') => (Level::Bit, Call(Function::BitOr)),
-        Token::Op(b'#') => (Level::Bit, Call(Function::BitXor)),
-        Token::Op(b'&') => (Level::Bit, Call(Function::BitAnd)),
-        Token::ShiftLeft => (Level::Bit, Call(Function::ShiftLeft)),
-        Token::ShiftRight => (Level::Bit, Call(Function::ShiftRight)),
-        Token::Op(b'+') => (Level::Add, Call(Function::Add)),
-        Token::Op(b'-') => (Level::Add, Call(Function::Sub)),
-        Token::Op(b'*') => (Level::Mul, Call(Function::Mul)),
-        Token::Op(b'/') => (Level::Mul, Call(Function::Div)),
-        Token::Op(b'%') => (Level::Mul, Call(Function::Mod)),
-        _ => return None,
-    })
 }
 
 struct Parser<'a, 'n> {
@@ -198,14 +136,12 @@ impl<'a> Parser<'a, '_> {
         }
         let start = self.code.len();
         let mut left = self.operand()?;
-        while let Some((level, infix)) = infix(self.peek()?) {
+        while let Some((level, operator)) = infix(self.peek()?) {
             if level < least {
                 break;
             }
-            left = self.infix(level, &infix, start, left)?;
-            if level == Level::Compare
-                && matches!(self::infix(self.peek()?), Some((Level::Compare, _)))
-            {
+            left = self.infix(level, &operator, start, left)?;
+            if level == Level::Compare && matches!(infix(self.peek()?), Some((Level::Compare, _))) {
                 return Err(syntax_error());
             }
         }
@@ -214,19 +150,19 @@ impl<'a> Parser<'a, '_> {
     }
 
     /// `start`: where the code of the left side begins.
-    fn infix(&mut self, level: Level, infix: &Infix, start: usize, left: u32) -> Parsed {
-        if let Infix::Is = infix {
+    fn infix(&mut self, level: Level, operator: &Infix, start: usize, left: u32) -> Parsed {
+        if let Infix::Is = operator {
             return self.is_form(left);
         }
         self.take()?;
         let middle = self.code.len();
-        match infix {
+        match operator {
             Infix::Or | Infix::And => {
                 self.code.push(Op::Logic);
                 let right = self.expression(level.above())?;
                 self.code.push(Op::Logic);
                 let jump = (self.code.len() - middle - 1) as u32;
-                let (op, node) = match infix {
+                let (op, node) = match operator {
                     Infix::Or => (Op::Or(jump), Node::Or(left, right)),
                     _ => (Op::And(jump), Node::And(left, right)),
                 };
@@ -419,19 +355,4 @@ impl<'a> Parser<'a, '_> {
         last.end = self.lexer.at;
         last
     }
-}
-
-fn begins_operand(token: Token<'_>) -> bool {
-    matches!(
-        token,
-        Token::Op(b'(' | b'+' | b'-' | b'~')
-            | Token::Not
-            | Token::Null
-            | Token::Bool(_)
-            | Token::Int(_)
-            | Token::Double(_)
-            | Token::Var(_)
-            | Token::Name(_)
-            | Token::Case
-    )
 }

@@ -52,7 +52,6 @@ impl Streams {
     }
 
     /// The streams of clients 0, 1, …; endless, since each depends on its number alone.
-    #[must_use]
     pub fn clients(&self) -> impl Iterator<Item = Prng> + use<> {
         ClientStreams { base: self.base }
     }
@@ -66,7 +65,6 @@ impl Streams {
     }
 
     /// The streams of threads 0, 1, …; endless.
-    #[must_use]
     pub fn threads(&self) -> impl Iterator<Item = ThreadStreams> + use<> {
         let mut streams = ClientStreams { base: self.after_clients };
         std::iter::repeat_with(move || ThreadStreams {
