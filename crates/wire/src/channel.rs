@@ -222,3 +222,36 @@ fn recv_tls(tls: &mut ClientConnection, socket: &Socket, buf: &mut [u8]) -> io::
         read_tls(tls, socket)?;
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Thousands of clients each hold one: without TLS it is two words, and
+    /// TLS lies behind a pointer.
+    #[test]
+    fn is_small() {
+        assert!(size_of::<Channel>() <= 16);
+    }
+
+    /// Without TLS bytes pass unchanged, an empty socket says so at once, and a
+    /// peer that is gone is an end or an error, never a signal.
+    #[test]
+    fn plain_bytes_and_ends() {
+        let (ours, theirs) = std::os::unix::net::UnixStream::pair().unwrap();
+        ours.set_nonblocking(true).unwrap();
+        let mut channel = Channel::plain(Socket::from(std::os::fd::OwnedFd::from(ours)));
+        let mut buf = [0; 8];
+        assert_eq!(channel.recv(&mut buf).unwrap_err().kind(), io::ErrorKind::WouldBlock);
+        (&theirs).write_all(b"abc").unwrap();
+        assert_eq!(channel.recv(&mut buf).unwrap(), 3);
+        assert_eq!(&buf[..3], b"abc");
+        assert_eq!(channel.send(b"xyz").unwrap(), 3);
+        assert!(!channel.wants_write() && !channel.has_pending() && !channel.is_tls());
+        let full = std::iter::repeat_with(|| channel.send(&[0; 65536]).err()).flatten().next();
+        assert_eq!(full.unwrap().kind(), io::ErrorKind::WouldBlock);
+        drop(theirs);
+        assert!(channel.send(b"x").is_err());
+        assert!(matches!(channel.recv(&mut buf), Ok(0) | Err(_)));
+    }
+}
