@@ -21,16 +21,20 @@ test: ## Run all tests, on real servers
 	@scripts/install-test-tools
 	eval "$$(scripts/test-env)" && $(CARGO) test --workspace --locked --no-fail-fast
 
-lint: ## Check format, lints, documentation and dependencies
-	@scripts/install-lint-tools
-	$(CARGO) fmt --all --check
-	$(CARGO) clippy --workspace --all-targets --locked -- -D warnings
-	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --workspace --no-deps --locked
-	@scripts/lint-dependencies
+lint: format clippy docs dependencies ## Check format, lints, documentation and dependencies
 
-bench: ## Compare with pgbench and the floor; BENCH_ARGS="--quick" is short
-	$(CARGO) build --release --locked --package pgdyno --package pgdyno-benches
-	PGDYNO_PG_BIN="$$(scripts/find-postgres)" $(TARGET_DIR)/release/pgdyno-bench run $(BENCH_ARGS)
+format:
+	$(CARGO) fmt --all --check
+
+clippy:
+	$(CARGO) clippy --workspace --all-targets --locked -- -D warnings
+
+docs:
+	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --workspace --no-deps --locked
+
+dependencies:
+	@scripts/install-lint-tools
+	@scripts/lint-dependencies
 
 clean-cache: ## Remove what setup, test and lint have unpacked here
 	rm -rf .cache
