@@ -3,7 +3,7 @@
 CARGO ?= cargo
 TARGET_DIR = $(if $(CARGO_TARGET_DIR),$(CARGO_TARGET_DIR),target)
 
-.PHONY: help demo setup build test lint bench clean-cache
+.PHONY: help demo setup build test lint format clippy docs dependencies bench clean-cache
 
 help: ## Show this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1|\2/p' Makefile | awk -F'|' '{ printf "%-18s %s\n", $$1, $$2 }'
@@ -35,6 +35,10 @@ docs:
 dependencies:
 	@scripts/install-lint-tools
 	@scripts/lint-dependencies
+
+bench: ## Compare with pgbench and the floor; BENCH_ARGS="--quick" is short
+	$(CARGO) build --release --locked --package pgdyno --package pgdyno-benches
+	PGDYNO_PG_BIN="$$(scripts/find-postgres)" $(TARGET_DIR)/release/pgdyno-bench run $(BENCH_ARGS)
 
 clean-cache: ## Remove what setup, test and lint have unpacked here
 	rm -rf .cache
