@@ -201,6 +201,9 @@ impl Core {
     /// Hands over finished seconds, and changes from warm-up to measuring.
     pub(super) fn turn_clock(&mut self) {
         while let Some(second) = self.figures.turn(self.now_ns) {
+            if self.figures.is_after_interval(&second) {
+                continue;
+            }
             self.tell(FromWorker::Second { worker: self.index, second });
         }
     }

@@ -104,6 +104,12 @@ impl Figures {
         self.next_turn_ns
     }
 
+    /// True for a second that only the drain reached.
+    pub(super) fn is_after_interval(&self, second: &Second) -> bool {
+        let begin_ns = u64::try_from(second.index).map_or(0, |index| index * SECOND_NS);
+        self.start_ns.saturating_add(begin_ns) >= self.stop_ns
+    }
+
     pub(super) fn start_ns(&self) -> u64 {
         self.start_ns
     }
