@@ -6,8 +6,9 @@
 //! each command has a slot (or one for each statement joined by `\;`) under
 //! which it is counted.
 
+use pgdyno_script::SqlKind;
 use pgdyno_script::script::CommandKind;
-use pgdyno_script::sql::{Sql, SqlKind};
+use pgdyno_script::sql::Sql;
 use pgdyno_script::vars::Vars;
 use pgdyno_wire::frontend::{self, EncodeError};
 
