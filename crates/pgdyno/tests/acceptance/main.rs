@@ -1,0 +1,9 @@
+//! The main job through the real binary, on real servers.
+//!
+//! One server is shared by most tests, each with a database of its own. Tests
+//! that kill a server start it themselves.
+
+#![allow(clippy::unwrap_used, reason = "a test ends where its fixture fails")]
+
+mod same_work;
+mod support;

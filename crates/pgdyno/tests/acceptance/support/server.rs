@@ -1,0 +1,229 @@
+//! Real servers with SCRAM passwords, and databases on them.
+
+use std::path::PathBuf;
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::{Duration, Instant};
+
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
+use pgdyno_target::{EmbeddedConfig, EmbeddedServer};
+use pgdyno_wire::options::Options;
+use pgdyno_wire::{ConnectContext, Connection};
+
+use super::Room;
+use super::authority::{Authority, Valid};
+
+/// The database that others are copied from: tables at scale 1.
+const TEMPLATE: &str = "loaded";
+
+/// How long a server may take to come back after a crash.
+const COME_BACK_MAX: Duration = Duration::from_secs(60);
+
+/// A server that goes away with the test.
+pub(crate) struct Server {
+    embedded: EmbeddedServer,
+    authority: Option<Authority>,
+}
+
+/// What is special about a server.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Wanted {
+    pub(crate) tls: Option<Valid>,
+    pub(crate) max_connections: u32,
+}
+
+impl Server {
+    /// The server that most tests share: with TLS, without fsync, and with
+    /// tables at scale 1 to copy from. Its guard ends it with this process.
+    pub(crate) fn shared() -> &'static Self {
+        static SHARED: OnceLock<Server> = OnceLock::new();
+        SHARED.get_or_init(|| {
+            let server = Self::start(Wanted { tls: Some(Valid::Now), max_connections: 100 });
+            server.sql("postgres", &format!("create database {TEMPLATE}"));
+            let loaded = Database { server: &server, name: TEMPLATE.to_owned() };
+            loaded.init(1);
+            server
+        })
+    }
+
+    pub(crate) fn start(wanted: Wanted) -> Self {
+        let authority = wanted.tls.map(Authority::new);
+        let mut settings = vec![
+            ("shared_buffers".to_owned(), "64MB".to_owned()),
+            // Autovacuum would keep copies of the template waiting.
+            ("autovacuum".to_owned(), "off".to_owned()),
+        ];
+        settings.extend(authority.iter().flat_map(Authority::settings));
+        let config = EmbeddedConfig {
+            no_fsync: true,
+            max_connections: wanted.max_connections,
+            settings,
+            ..EmbeddedConfig::default()
+        };
+        Self { embedded: EmbeddedServer::start(&config).unwrap(), authority }
+    }
+
+    pub(crate) fn password(&self) -> String {
+        let options = self.embedded.options_tcp();
+        options.hosts[0].password.as_ref().unwrap().reveal().to_owned()
+    }
+
+    pub(crate) fn port(&self) -> u16 {
+        self.embedded.options_tcp().hosts[0].port
+    }
+
+    pub(crate) fn user(&self) -> String {
+        self.embedded.options_tcp().user
+    }
+
+    /// The folder of the Unix socket.
+    pub(crate) fn socket_folder(&self) -> String {
+        self.embedded.options_unix().hosts[0].name.clone()
+    }
+
+    /// The authority's certificate.
+    pub(crate) fn root(&self) -> PathBuf {
+        self.authority.as_ref().unwrap().root()
+    }
+
+    /// The folder of the server's programs.
+    pub(crate) fn bin(&self) -> PathBuf {
+        self.embedded.installation().bin_dir.clone()
+    }
+
+    /// The postmaster's process id.
+    pub(crate) fn pid(&self) -> u32 {
+        self.embedded.pid()
+    }
+
+    /// The process ids of all its processes, the postmaster last.
+    pub(crate) fn pids(&self) -> Vec<u32> {
+        let postmaster = self.pid();
+        let path = format!("/proc/{postmaster}/task/{postmaster}/children");
+        let text = std::fs::read_to_string(path).unwrap();
+        let children = text.split_whitespace().map(|pid| pid.parse().unwrap());
+        children.chain([postmaster]).collect()
+    }
+
+    /// A folder for calls, in which this server's password must not turn up.
+    pub(crate) fn room(&self) -> Room {
+        Room::with_secret(&self.password())
+    }
+
+    fn options(&self, database: &str) -> Options {
+        Options { dbname: database.to_owned(), ..self.embedded.options_unix() }
+    }
+
+    /// Runs SQL over a session of its own.
+    pub(crate) fn sql(&self, database: &str, sql: &str) -> Vec<Vec<Option<String>>> {
+        let context = ConnectContext::new(&self.options(database)).unwrap();
+        let mut session = Connection::connect(&context).unwrap();
+        let results = session.simple_query(sql).unwrap_or_else(|e| panic!("{sql}: {e}"));
+        results.into_iter().flat_map(|result| result.rows).collect()
+    }
+
+    /// A database of the caller's own, empty.
+    pub(crate) fn empty(&self) -> Database<'_> {
+        self.create("template1")
+    }
+
+    /// A database of the caller's own, with tables at scale 1.
+    pub(crate) fn loaded(&self) -> Database<'_> {
+        self.create(TEMPLATE)
+    }
+
+    fn create(&self, template: &str) -> Database<'_> {
+        static NEXT: AtomicU32 = AtomicU32::new(0);
+        let name = format!("db{}", NEXT.fetch_add(1, Ordering::Relaxed));
+        self.sql("postgres", &format!("create database {name} template {template}"));
+        Database { server: self, name }
+    }
+
+    /// Waits until the server takes connections again.
+    pub(crate) fn await_ready(&self) {
+        let begin = Instant::now();
+        let context = ConnectContext::new(&self.options("postgres")).unwrap();
+        while let Err(error) = Connection::connect(&context) {
+            assert!(begin.elapsed() < COME_BACK_MAX, "not back: {error}");
+            std::thread::sleep(Duration::from_millis(50));
+        }
+    }
+}
+
+/// Sends a signal to processes of a server that a test has started.
+pub(crate) fn signal(pids: &[u32], signal: Signal) {
+    for pid in pids {
+        // One may have ended because of the one before.
+        let _ = kill(Pid::from_raw(i32::try_from(*pid).unwrap()), signal);
+    }
+}
+
+/// A database of one test.
+pub(crate) struct Database<'s> {
+    pub(crate) server: &'s Server,
+    pub(crate) name: String,
+}
+
+impl Database<'_> {
+    /// A URI without a password, over TCP.
+    pub(crate) fn uri_tcp(&self) -> String {
+        let server = self.server;
+        format!("postgresql://{}@127.0.0.1:{}/{}", server.user(), server.port(), self.name)
+    }
+
+    /// A URI without TLS, over TCP.
+    pub(crate) fn uri_plain(&self) -> String {
+        format!("{}?sslmode=disable", self.uri_tcp())
+    }
+
+    /// A keyword string for TCP under TLS with everything checked.
+    pub(crate) fn keywords_verified(&self) -> String {
+        let server = self.server;
+        format!(
+            "host=localhost hostaddr=127.0.0.1 port={} user={} dbname={} sslmode=verify-full \
+             sslrootcert={}",
+            server.port(),
+            server.user(),
+            self.name,
+            server.root().display()
+        )
+    }
+
+    /// A keyword string for the Unix socket.
+    pub(crate) fn keywords_unix(&self) -> String {
+        let server = self.server;
+        format!(
+            "host={} port={} user={} dbname={}",
+            server.socket_folder(),
+            server.port(),
+            server.user(),
+            self.name
+        )
+    }
+
+    /// Loads tables with the binary.
+    pub(crate) fn init(&self, scale: u64) {
+        let room = self.server.room();
+        let (target, scale) = (self.uri_plain(), scale.to_string());
+        room.run_with(&[("PGPASSWORD", &self.server.password())], &["init", &target, "-s", &scale])
+            .exits(0);
+    }
+
+    /// The first column of the first row.
+    pub(crate) fn value(&self, sql: &str) -> String {
+        let rows = self.sql(sql);
+        rows.first().and_then(|row| row.first().cloned().flatten()).unwrap_or_default()
+    }
+
+    pub(crate) fn sql(&self, sql: &str) -> Vec<Vec<Option<String>>> {
+        self.server.sql(&self.name, sql)
+    }
+
+    /// Runs `pgdyno run` on it over TCP, with the password in PGPASSWORD.
+    pub(crate) fn run(&self, room: &Room, args: &[&str]) -> super::Outcome {
+        let target = self.uri_plain();
+        let all: Vec<&str> = ["run", &target].into_iter().chain(args.iter().copied()).collect();
+        room.run_with(&[("PGPASSWORD", &self.server.password())], &all)
+    }
+}
