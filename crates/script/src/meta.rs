@@ -114,7 +114,7 @@ impl Reader<'_, '_> {
                 line: self.line_of(start),
                 span: start..meta.end,
                 label: self.text_of(start, meta.end),
-                words: meta.words.iter().map(Word::text).collect(),
+                words: shown_words(&kind, &meta.words),
                 kind,
             });
         }
@@ -312,12 +312,9 @@ impl Reader<'_, '_> {
             let text = String::from_utf8_lossy(name).into_owned();
             Amount::Var { slot: self.names.intern(name), name: text }
         } else {
-            let signed = usize::from(matches!(first.bytes.first(), Some(b'+' | b'-')));
-            let digits =
-                first.bytes[signed..].iter().take_while(|byte| byte.is_ascii_digit()).count();
-            let number_end = signed + digits;
+            let (number_end, has_digits) = number_end(&first.bytes);
             if number_end < first.bytes.len() {
-                if unit.is_some() || digits == 0 {
+                if unit.is_some() || !has_digits {
                     let message = "invalid sleep time, must be an integer";
                     return Err(self.error(
                         meta,
@@ -344,6 +341,26 @@ impl Reader<'_, '_> {
         };
         Ok(CommandKind::Sleep(Sleep { command: words[0].text(), amount, unit_us }))
     }
+}
+
+/// Where the number at the start of a word ends, its sign included, and whether it has digits.
+fn number_end(word: &[u8]) -> (usize, bool) {
+    let sign = usize::from(matches!(word.first(), Some(b'+' | b'-')));
+    let digits = word[sign..].iter().take_while(|byte| byte.is_ascii_digit()).count();
+    (sign + digits, digits > 0)
+}
+
+/// The words as pgbench keeps them: a unit glued to the number of `\sleep` is there twice.
+fn shown_words(kind: &CommandKind, words: &[Word]) -> Vec<String> {
+    let mut shown: Vec<String> = words.iter().map(Word::text).collect();
+    if let (CommandKind::Sleep(Sleep { amount: Amount::Const(_), .. }), [_, number]) = (kind, words)
+    {
+        let unit = &number.bytes[number_end(&number.bytes).0..];
+        if !unit.is_empty() {
+            shown.push(String::from_utf8_lossy(unit).into_owned());
+        }
+    }
+    shown
 }
 
 /// For tests and tools: an expression by itself.

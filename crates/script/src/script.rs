@@ -38,7 +38,8 @@ pub struct Command {
     /// bytes, more only if a letter would be cut), the whole text of a meta command.
     pub label: String,
     /// Words of a meta command, its name as typed first; empty for SQL. `\set`
-    /// keeps its name and the variable, `\if` its name only; `\sleep 2ms` has the unit apart as well.
+    /// keeps its name and the variable, `\if` its name only; `\sleep 2ms` has
+    /// the unit once more as a word of its own. The debug messages show them.
     pub words: Vec<String>,
     /// What to do.
     pub kind: CommandKind,
@@ -296,5 +297,101 @@ impl Script {
             }
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn first(source: &str, names: &mut Names) -> CommandKind {
+        let script = Script::parse("test", source.as_bytes(), names).expect(source);
+        script.commands.into_iter().next().expect("one").kind
+    }
+
+    /// Durations are in us, by unit, and wrap at 32 bits as pgbench's do.
+    #[test]
+    fn sleeping() {
+        for (source, duration) in [
+            ("\\sleep 2", Ok(2_000_000)),
+            ("\\sleep 2 MS", Ok(2000)),
+            ("\\sleep 2us", Ok(2)),
+            ("\\sleep +", Ok(0)),
+            ("\\sleep -5 ms", Ok(-5000)),
+            ("\\sleep 3000 s", Ok(-1_294_967_296)),
+            ("\\sleep :good ms", Ok(12_000)),
+            ("\\sleep :bad", Err("sleep: invalid sleep time \"x1\" for variable \"bad\"")),
+            ("\\Sleep :none", Err("Sleep: undefined variable \"none\"")),
+        ] {
+            let mut names = Names::new();
+            let CommandKind::Sleep(sleep) = first(source, &mut names) else { panic!("{source}") };
+            let mut vars = Vars::new(&names);
+            for (name, text) in [("good", "12.9"), ("bad", "x1")] {
+                if let Some(slot) = names.lookup(name.as_bytes()) {
+                    vars.set_text(slot, text.as_bytes());
+                }
+            }
+            let got = sleep.duration_us(&vars).map_err(|error| error.to_string());
+            assert_eq!(got, duration.map_err(str::to_owned), "{source}");
+        }
+    }
+
+    /// Words are joined by blanks; variables are whole words behind one colon.
+    #[test]
+    fn shell_lines() {
+        let mut names = Names::new();
+        let source = "\\shell echo  :a ::a x:a \\\n end";
+        let CommandKind::Shell(shell) = first(source, &mut names) else { panic!("shell") };
+        let mut vars = Vars::new(&names);
+        vars.set_int(names.lookup(b"a").expect("read"), 5);
+        assert_eq!(shell.line(&vars).expect("short"), b"echo 5 :a x:a end");
+        let word = "x".repeat(SHELL_COMMAND_MAX);
+        for (source, good) in
+            [(format!("\\shell {word}"), true), (format!("\\shell {word}x"), false)]
+        {
+            let CommandKind::Shell(shell) = first(&source, &mut names) else { panic!("shell") };
+            assert_eq!(shell.line(&vars).is_ok(), good);
+        }
+    }
+
+    /// The result of `\setshell` is an integer, cut to 32 bits, in the first line.
+    #[test]
+    fn shell_results() {
+        let mut names = Names::new();
+        let kind = first("\\setshell v cmd arg", &mut names);
+        let CommandKind::SetShell { shell, .. } = kind else { panic!("setshell") };
+        for (output, result) in [
+            ("12\n", Ok(12)),
+            (" -7 \nmore", Ok(-7)),
+            ("4294967297", Ok(1)),
+            ("\n", Ok(0)),
+            ("", Err("cmd: could not read result of shell command")),
+            ("x", Err("cmd: shell command must return an integer (not \"x\")")),
+            ("1 2\n", Err("cmd: shell command must return an integer (not \"1 2\n\")")),
+        ] {
+            let got = shell.result(output.as_bytes()).map_err(|error| error.to_string());
+            assert_eq!(got, result.map_err(str::to_owned), "{output:?}");
+        }
+    }
+
+    /// What reports and messages need is kept: line, label, words.
+    #[test]
+    fn places_and_labels() {
+        let source = "-- pgdyno: rows 1\n\\set a \\\n 1\n\n SELECT 1\n , 2; \\sleep 2ms\n";
+        let script = Script::parse("test", source.as_bytes(), &mut Names::new()).expect("good");
+        let kept: Vec<_> = script
+            .commands
+            .iter()
+            .map(|command| (command.line, command.label.as_str(), command.words.join(" ")))
+            .collect();
+        assert_eq!(
+            kept,
+            [
+                (2, "\\set a \\\n 1", "set a".to_owned()),
+                (5, "SELECT 1", String::new()),
+                (6, "\\sleep 2ms", "sleep 2ms ms".to_owned()),
+            ]
+        );
+        assert_eq!(script.commands[1].kind.sql().expect("SQL").rows_declared, None);
     }
 }
