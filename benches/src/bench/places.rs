@@ -23,6 +23,10 @@ impl Places {
     /// Looks for them. Our own lie beside this program.
     pub(super) fn find() -> Result<Self> {
         let own = std::env::current_exe().context("could not find this program's own file")?;
+        // Commands are kept with the results; where somebody keeps his sources
+        // is nobody's business.
+        let here = std::env::current_dir().unwrap_or_default();
+        let own = own.strip_prefix(&here).map_or(own.clone(), |short| Path::new(".").join(short));
         let beside = |name: &str| Some(own.with_file_name(name)).filter(|path| path.is_file());
         let need = |name: &str| {
             beside(name).with_context(|| {
