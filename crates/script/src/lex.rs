@@ -138,7 +138,8 @@ fn dollar(text: &[u8], at: usize) -> (Kind, usize) {
     }
     let tag = while_at(text, inner, is_name_byte);
     if text.get(tag) != Some(&b'$') {
-        return (Kind::Other, tag);
+        // No delimiter: only the `$` is taken, and what follows may begin a string.
+        return (Kind::Other, inner);
     }
     let delimiter = &text[at..=tag];
     let found = memchr::memmem::find(&text[tag + 1..], delimiter);
@@ -331,6 +332,7 @@ mod tests {
             "SELECT $$;$$;",
             "SELECT $a$;$$;$b$;$a$;",
             "SELECT (1;2);",
+            "SELECT $e'\\';' ;",
             "/* ; /* ; */ ; */ SELECT 1;",
             "SELECT 1 -- ;\n;",
             "SELECT 1e';' ;",
