@@ -2,7 +2,7 @@
 //!
 //! Three things: a server that costs nothing ([`null`]), a client that does
 //! nothing ([`floor`]), and the command that runs them, pgdyno and the
-//! installed peers by turns and compares ([`bench`]). Nothing in pgdyno depends
+//! installed peers by turns and compares ([`mod@bench`]). Nothing in pgdyno depends
 //! on this crate; it knows pgdyno only as a command line.
 
 pub mod bench;
