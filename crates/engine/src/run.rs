@@ -321,8 +321,7 @@ impl Gathered {
         let alike = |known: &&mut ClientError| {
             known.sqlstate == error.sqlstate
                 && known.endpoint == error.endpoint
-                && (error.sqlstate.is_some()
-                    || without_client(&known.text) == without_client(&error.text))
+                && (error.sqlstate.is_some() || cause(&known.text) == cause(&error.text))
         };
         if let Some(known) = self.errors.iter_mut().find(alike) {
             known.count += 1;
@@ -344,10 +343,15 @@ impl Gathered {
     }
 }
 
-/// `client 17 aborted in …` without the number.
-fn without_client(text: &str) -> &str {
-    text.strip_prefix("client ")
-        .map_or(text, |rest| rest.trim_start_matches(|c: char| c.is_ascii_digit()))
+/// What happened to a client, without its number and without the statement
+/// that it happened to: a server that dies meets each client at another one.
+fn cause(text: &str) -> &str {
+    let Some(rest) = text.strip_prefix("client ") else { return text };
+    let rest = rest.trim_start_matches(|c: char| c.is_ascii_digit());
+    match rest.split_once(": ") {
+        Some((place, words)) if place.contains(" aborted in command ") => words,
+        _ => rest,
+    }
 }
 
 struct Times {
@@ -398,5 +402,23 @@ fn outcome(
         measured: Duration::from_nanos(measured_ns),
         started_at: times.started_at,
         default_seed: setup.streams.default_seed(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::cause;
+
+    /// Clients that lose their server at different statements fail alike;
+    /// different errors of the same client do not.
+    #[test]
+    fn one_cause_for_all_clients() {
+        let lost = |at: &str| format!("client {at}: server closed the connection");
+        let one = lost("1 script 0 aborted in command 7 query 0");
+        let other = lost("17 script 1 aborted in command 4 query 1");
+        assert_eq!(cause(&one), cause(&other));
+        let set = "client 3 aborted in command 2 (set) of script 0; evaluation failed";
+        assert_eq!(cause(set), &set["client 3".len()..]);
+        assert_ne!(cause(set), cause(&set.replace("evaluation", "assertion")));
     }
 }

@@ -334,9 +334,9 @@ fn after_run(
     match judged {
         Ok(more) => findings.extend(more),
         Err(why) => findings.push(Finding::new(
-            "the tables could be read",
+            "the tables after the run",
             Verdict::Note,
-            format!("not audited: {}", why.lines().next().unwrap_or_default()),
+            format!("could not be read: {}", why.lines().next().unwrap_or_default()),
             Vec::new(),
         )),
     }

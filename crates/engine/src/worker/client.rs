@@ -98,6 +98,8 @@ pub(super) struct Replies {
     pub(super) rows: u64,
     /// The body of the first ErrorResponse of the current command.
     pub(super) error: Vec<u8>,
+    /// The body of a notice in which the server says why it will hang up.
+    pub(super) farewell: Vec<u8>,
     /// Bodies of RowDescription and of the last DataRow, for `\gset`.
     pub(super) columns: Vec<u8>,
     pub(super) row: Vec<u8>,

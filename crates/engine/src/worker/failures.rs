@@ -243,9 +243,12 @@ pub(super) fn lost(
     }
     client.commit_in_flight = false;
     let said = server_error(client);
-    let sqlstate = said.as_ref().map(|error| error.sqlstate.as_str().to_owned());
+    let farewell = (said.is_none() && !client.replies.farewell.is_empty())
+        .then(|| ErrorFields::new(&client.replies.farewell).to_server_error());
+    let sqlstate =
+        said.as_ref().or(farewell.as_ref()).map(|error| error.sqlstate.as_str().to_owned());
     let closed = match io_error {
-        Some(error) => format!("could not receive data from server: {error}"),
+        Some(error) => format!("could not receive data from server: {}", os_words(error)),
         None => CLOSED.to_owned(),
     };
     let words = match said {
@@ -254,16 +257,30 @@ pub(super) fn lost(
     };
     let (id, script, pc) = (client.id, client.script, client.pc);
     let query = client.replies.results;
-    let text = match client.state {
-        State::Awaiting(Awaited::Rollback) => format!(
-            "client {id} aborted while rolling back the transaction after an error; {words}"
-        ),
-        State::Awaiting(Awaited::Preparation) => {
-            format!("client {id} aborted while preparing its statements: {words}")
+    let place = match client.state {
+        State::Awaiting(Awaited::Rollback) => {
+            format!("client {id} aborted while rolling back the transaction after an error; ")
         }
-        _ => format!("client {id} script {script} aborted in command {pc} query {query}: {words}"),
+        State::Awaiting(Awaited::Preparation) => {
+            format!("client {id} aborted while preparing its statements: ")
+        }
+        _ => format!("client {id} script {script} aborted in command {pc} query {query}: "),
     };
-    abort(core, cx, client, sqlstate, &text)
+    core.error(&format!("{place}{words}"));
+    // The farewell was printed as a notice; the run's outcome holds it too.
+    let told = match farewell {
+        Some(farewell) => format!("{place}{farewell}\n{words}"),
+        None => format!("{place}{words}"),
+    };
+    end_client(core, cx, client, sqlstate, told)
+}
+
+/// The system's words without Rust's `(os error n)`, as libpq has them.
+fn os_words(error: &std::io::Error) -> String {
+    match error.raw_os_error() {
+        Some(code) => nix::errno::Errno::from_raw(code).desc().to_owned(),
+        None => error.to_string(),
+    }
 }
 
 /// A session could not be made, at the start or for a transaction.

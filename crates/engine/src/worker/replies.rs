@@ -149,10 +149,7 @@ fn handle(
             }
         }
         tag::ERROR_RESPONSE => error_came(core, client, body),
-        tag::NOTICE_RESPONSE => {
-            let notice = ErrorFields::new(body).to_server_error();
-            core.observer.notice(&notice.to_string());
-        }
+        tag::NOTICE_RESPONSE => notice_came(core, client, body),
         tag::COPY_IN_RESPONSE | tag::COPY_OUT_RESPONSE | tag::COPY_BOTH_RESPONSE => {
             client.replies.fatal = Some(Fatal::Copy { query: client.replies.results });
         }
@@ -180,6 +177,19 @@ fn error_came(core: &Core, client: &mut Client, body: &[u8]) {
     } else if client.replies.error.is_empty() {
         client.replies.error.extend_from_slice(body);
     }
+}
+
+/// In an emergency a server says why it hangs up by a warning instead of an
+/// error: SQLSTATE 57P01 or 57P02 with an immediate shutdown or a crash.
+#[cold]
+fn notice_came(core: &Core, client: &mut Client, body: &[u8]) {
+    const OPERATOR_INTERVENTION: &str = "57P";
+    let notice = ErrorFields::new(body).to_server_error();
+    if notice.sqlstate.as_str().starts_with(OPERATOR_INTERVENTION) {
+        client.replies.farewell.clear();
+        client.replies.farewell.extend_from_slice(body);
+    }
+    core.observer.notice(&notice.to_string());
 }
 
 /// The command whose results are coming in.

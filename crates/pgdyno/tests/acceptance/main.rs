@@ -5,5 +5,6 @@
 
 #![allow(clippy::unwrap_used, reason = "a test ends where its fixture fails")]
 
+mod failures;
 mod same_work;
 mod support;

@@ -110,7 +110,7 @@ impl Room {
     pub(crate) fn records(&self) -> Vec<Value> {
         let mut files = Vec::new();
         collect(&self.path().join("pgdyno-runs"), &mut files);
-        files.retain(|path| path.file_name().is_some_and(|name| name == "record.json"));
+        files.retain(|path| path.file_name().is_some_and(|name| name == "run.json"));
         files.sort();
         files.iter().map(|path| record::parse(&std::fs::read_to_string(path).unwrap())).collect()
     }
