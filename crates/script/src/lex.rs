@@ -152,10 +152,13 @@ fn number(text: &[u8], at: usize) -> usize {
     if text.get(end) == Some(&b'.') && text.get(end + 1) != Some(&b'.') {
         end = while_at(text, end + 1, digit);
     }
-    if let [b'e' | b'E', b'+' | b'-', next, ..] = text[end..]
-        && digit(next)
-    {
-        end = while_at(text, end + 2, digit);
+    if let [b'e' | b'E', b'+' | b'-', ..] = text[end..] {
+        let digits = end + 2;
+        end = while_at(text, digits, digit);
+        if end == digits {
+            // An unfinished exponent keeps its sign: `1e--` begins no comment.
+            return end;
+        }
     }
     junk_end(text, end)
 }
@@ -333,6 +336,7 @@ mod tests {
             "SELECT $a$;$$;$b$;$a$;",
             "SELECT (1;2);",
             "SELECT $e'\\';' ;",
+            "SELECT 1e--;",
             "/* ; /* ; */ ; */ SELECT 1;",
             "SELECT 1 -- ;\n;",
             "SELECT 1e';' ;",
