@@ -156,8 +156,7 @@ fn assert_aborted(room: &Room, server: &Server, outcome: &Outcome, words: &[&str
 
 /// Runs for a long time, and does something to the server in the midst.
 fn run_and(server: &Server, room: &Room, database: &str, deed: impl FnOnce()) -> Outcome {
-    let target =
-        format!("postgresql://{}@127.0.0.1:{}/{database}", server.user(), server.port());
+    let target = format!("postgresql://{}@127.0.0.1:{}/{database}", server.user(), server.port());
     let mut command = room.command(&["run", &target, "-c", "4", "-T", "100"]);
     command.env("PGPASSWORD", server.password());
     let mut run = room.start(command);

@@ -5,6 +5,10 @@
 
 #![allow(clippy::unwrap_used, reason = "a test ends where its fixture fails")]
 
+mod audits;
 mod failures;
+mod output;
 mod same_work;
+mod scripts;
 mod support;
+mod targets;

@@ -23,8 +23,7 @@ const CHECKSUMS: &str = "select concat_ws(' ', \
 /// Runs the load after a reset; the record, and the tables' checksums.
 fn run(database: &Database<'_>, target: &str, more: &[&str]) -> (Value, String) {
     let room = database.server.room();
-    let args: Vec<&str> =
-        ["run", target].iter().chain(LOAD).chain(more).copied().collect();
+    let args: Vec<&str> = ["run", target].iter().chain(LOAD).chain(more).copied().collect();
     let password = database.server.password();
     let outcome = room.run_with(&[("PGPASSWORD", &password)], &args).exits(0);
     (parse(&outcome.out), database.value(CHECKSUMS))
