@@ -12,9 +12,13 @@ pub mod message;
 pub mod options;
 pub mod plan;
 mod prompt;
+pub mod run;
 pub mod scripts;
 pub mod session;
+pub mod setup;
+pub mod summary;
 pub mod typed;
+pub mod watch;
 
 use std::ffi::OsString;
 use std::io::Write;
@@ -31,6 +35,9 @@ pub const PGBENCH_VERSION: &str = "18.6";
 
 /// The same as PostgreSQL's `server_version_num`.
 pub const PGBENCH_VERSION_NUM: u32 = 180_006;
+
+/// The exit code of a run in which a client was aborted.
+const EXIT_ABORTED: u8 = 2;
 
 /// What `--version` prints. It begins as pgbench's does, which is what scripts
 /// look at, and says in parentheses what it is, as distributions' packages do.
@@ -72,7 +79,10 @@ fn serve(args: Vec<OsString>, messages: &mut Messages) -> Result<u8, Fatal> {
             init::initialize(&mut server, &init, messages)?;
             Ok(0)
         }
-        Task::Run(_) => Ok(0),
+        Task::Run(bench) => {
+            let mut server = resolve(&plan.connection, "setup", messages)?;
+            run::run(&mut server, &bench, library, messages)
+        }
     }
 }
 

@@ -146,11 +146,8 @@ pub fn fatal(error: &ScriptError) -> Fatal {
 fn read_script(path: &OsStr) -> Result<Vec<u8>, Fatal> {
     let mut text = Vec::new();
     let said = |verb: &str, error: &std::io::Error| {
-        let reason = error.raw_os_error().map_or_else(
-            || error.to_string(),
-            |code| nix::errno::Errno::from_raw(code).desc().to_owned(),
-        );
-        Fatal::new(format!("could not {verb} file \"{}\": {reason}", path.to_string_lossy()))
+        let name = path.to_string_lossy();
+        Fatal::new(format!("could not {verb} file \"{name}\": {}", reason(error)))
     };
     if path == "-" {
         std::io::stdin().lock().read_to_end(&mut text).map_err(|error| said("read", &error))?;
@@ -159,4 +156,12 @@ fn read_script(path: &OsStr) -> Result<Vec<u8>, Fatal> {
     let mut file = File::open(path).map_err(|error| said("open", &error))?;
     file.read_to_end(&mut text).map_err(|error| said("read", &error))?;
     Ok(text)
+}
+
+/// The system's words alone, without the number that Rust adds.
+pub(super) fn reason(error: &std::io::Error) -> String {
+    match error.raw_os_error() {
+        Some(code) => nix::errno::Errno::from_raw(code).desc().to_owned(),
+        None => error.to_string(),
+    }
 }

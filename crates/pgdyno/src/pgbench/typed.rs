@@ -432,7 +432,7 @@ fn allow_open_files(clients: i32) -> Result<(), Fatal> {
 }
 
 /// `--random-seed=time`.
-fn clock_us() -> u64 {
+pub(super) fn clock_us() -> u64 {
     std::time::SystemTime::now()
         .duration_since(std::time::UNIX_EPOCH)
         .map_or(0, |since| since.as_micros() as u64)
