@@ -35,6 +35,9 @@ pub struct ClientError {
     pub endpoint: String,
     /// SQLSTATE, where the server gave one.
     pub sqlstate: Option<String>,
+    /// The command that the first client was at, `FILE:LINE`; `None` outside
+    /// of a script.
+    pub place: Option<String>,
     /// What happened, with host, port and the server's words.
     pub text: String,
 }

@@ -62,8 +62,14 @@ impl Opened {
         for warning in &found.warnings {
             terminal.warn(&warning.to_string());
         }
-        if matches!(found.why, Why::Environment { .. } | Why::EmbeddedByDefault) {
-            terminal.say(&format!("{}.", capital(&found.why.to_string())));
+        match &found.why {
+            why @ Why::Environment { .. } => {
+                terminal.say(&format!("{}.", capital(&why.to_string())));
+            }
+            why @ Why::EmbeddedByDefault => {
+                terminal.say(&format!("{}: embedded.", capital(&why.to_string())));
+            }
+            _ => {}
         }
         match found.place {
             Place::Server(target) => {

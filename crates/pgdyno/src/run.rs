@@ -44,11 +44,12 @@ struct Work {
 /// Runs, and reports.
 pub(crate) fn run(args: &RunArgs, terminal: &Terminal) -> Result<(), Failure> {
     check(args)?;
+    let scripts = scripts(args)?;
     let stop = signals::stop_flag().map_err(Failure::not_completed)?;
     let isolation = args.load.isolation.map(isolation);
     let wishes = Wishes { clients: args.load.clients, isolation };
     let opened = Opened::open(&args.target, wishes, terminal, &stop)?;
-    let work = prepare(args, &opened, terminal, &stop)?;
+    let work = prepare(args, scripts, &opened, terminal, &stop)?;
     let base = read_base(args, &opened, &work, terminal, &stop)?;
     let plan = make_plan(args, &opened, &work)?;
     let settings = assemble::settings(&mut opened.connect(&stop)?);
@@ -105,30 +106,40 @@ fn isolation(level: IsolationArg) -> Isolation {
     }
 }
 
-/// Compiles what is to be run, and sees that its tables are there.
+/// The scripts that were given, compiled before anything is started or
+/// connected to; without any, the workload's words are checked instead.
+fn scripts(args: &RunArgs) -> Result<Option<Program>, Failure> {
+    if args.scripts.is_empty() {
+        return choose(args, 1).map(|_| None);
+    }
+    program::of_files(&args.scripts, &args.defines, args.scale).map(Some)
+}
+
+fn choose(args: &RunArgs, scale: u64) -> Result<Box<dyn Workload>, Failure> {
+    let name = args.workload.workload.as_str();
+    make(&Choice { name, scale, params: &args.workload.params }).map_err(Failure::usage)
+}
+
+/// Sees that the tables are there, or makes them.
 fn prepare(
     args: &RunArgs,
+    scripts: Option<Program>,
     opened: &Opened,
     terminal: &Terminal,
     stop: &Arc<AtomicBool>,
 ) -> Result<Work, Failure> {
-    if !args.scripts.is_empty() {
-        let program = program::of_files(&args.scripts, &args.defines, args.scale)?;
+    if let Some(program) = scripts {
         return Ok(Work { workload: None, program, load: None });
     }
-    let choose = |scale| {
-        let name = args.workload.workload.as_str();
-        make(&Choice { name, scale, params: &args.workload.params }).map_err(Failure::usage)
-    };
     if opened.is_embedded {
-        let workload = choose(args.scale.unwrap_or(EMBEDDED_SCALE_DEFAULT))?;
+        let workload = choose(args, args.scale.unwrap_or(EMBEDDED_SCALE_DEFAULT))?;
         let jobs = NonZeroU32::new(assemble::cores().min(4)).unwrap_or(NonZeroU32::MIN);
         let load = filling::fill(opened, workload.as_ref(), jobs, 0, terminal, stop)?;
         let program = program::of_workload(workload.as_ref())?;
         return Ok(Work { workload: Some(workload), program, load: Some(load) });
     }
-    let workload = choose(1)?;
-    let word = pgdyno_record::redact::redact(&opened.word);
+    let workload = choose(args, 1)?;
+    let word = in_shell(&pgdyno_record::redact::redact(&opened.word));
     let found =
         workload.probe(&mut opened.connect(stop)?, &word).map_err(Failure::not_completed)?;
     if let Some(scale) = args.scale
@@ -137,9 +148,19 @@ fn prepare(
         terminal
             .warn(&format!("the tables are at scale {}; --scale {scale} is ignored", found.scale));
     }
-    let workload = choose(found.scale)?;
+    let workload = choose(args, found.scale)?;
     let program = program::of_workload(workload.as_ref())?;
     Ok(Work { workload: Some(workload), program, load: None })
+}
+
+/// A word as it is typed in a shell, so that a suggested command can be pasted.
+fn in_shell(word: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "-_./:@%+=,".contains(c);
+    if word.chars().all(plain) {
+        word.to_owned()
+    } else {
+        format!("'{}'", word.replace('\'', r"'\''"))
+    }
 }
 
 /// Brings the tables back where that was asked for, and reads what the audits

@@ -56,18 +56,27 @@ impl Terminal {
     /// What is being done, or was found: one line.
     pub(crate) fn say(&self, text: &str) {
         if !self.quiet {
-            eprint_line(text);
+            self.line(text);
         }
     }
 
     /// What a person should know.
     pub(crate) fn warn(&self, text: &str) {
-        eprint_line(&format!("warning: {text}"));
+        self.line(&format!("warning: {text}"));
     }
 
     /// Why it did not work.
     pub(crate) fn error(&self, text: &str) {
-        eprint_line(&format!("pgdyno: error: {text}"));
+        self.line(&format!("pgdyno: error: {text}"));
+    }
+
+    /// One line on standard error. What others said is left as it is.
+    fn line(&self, text: &str) {
+        if self.err.unicode || text.is_ascii() {
+            eprint_line(text);
+        } else {
+            eprint_line(&text.replace('…', "..."));
+        }
     }
 
     /// A progress bar over `total` rows; invisible where nobody would see it.

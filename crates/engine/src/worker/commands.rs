@@ -83,7 +83,7 @@ fn execute(core: &mut Core, cx: Cx<'_>, client: &mut Client, command: &Command) 
             core.debug(|| format!("client {} executing \\{}", client.id, command.words.join(" ")));
             match meta(core, cx, client, kind) {
                 Ok(next) => next,
-                Err(error) => Next::Left(failures::meta(core, cx, client, command, &error)),
+                Err(error) => Next::Left(failures::meta(core, cx, client, &error)),
             }
         }
     }
@@ -228,8 +228,8 @@ fn send(core: &mut Core, cx: Cx<'_>, client: &mut Client, sql: &Sql) -> Next {
     let written =
         statement.write_request(cx.plan.protocol, sql, &client.vars, sync, &mut client.out);
     if let Err(error) = written {
-        core.error(&error.to_string());
-        return Next::Left(failures::command(core, cx, client, "SQL command send failed"));
+        let (text, because) = ("SQL command send failed", error.to_string());
+        return Next::Left(failures::command_because(core, cx, client, text, &because));
     }
     client.commit_in_flight |= match client.status() {
         TransactionStatus::Idle => statement.commits_alone,

@@ -6,7 +6,6 @@
 
 use pgdyno_record::sqlstate::SqlState;
 use pgdyno_script::error::RunError;
-use pgdyno_script::script::Command;
 use pgdyno_target::dialect::RetryClass;
 use pgdyno_wire::backend::{ErrorFields, ServerError, TransactionStatus};
 use pgdyno_wire::frontend;
@@ -183,28 +182,29 @@ fn tell_decision(core: &Core, cx: Cx<'_>, client: &Client, again: bool) {
 }
 
 /// A meta command failed.
-pub(super) fn meta(
-    core: &mut Core,
-    cx: Cx<'_>,
-    client: &mut Client,
-    what: &Command,
-    error: &RunError,
-) -> Flow {
-    let specific = error.to_string();
-    if !specific.is_empty() {
-        core.error(&specific);
-    }
-    let _ = what;
-    command(core, cx, client, error.closing_words())
+pub(super) fn meta(core: &mut Core, cx: Cx<'_>, client: &mut Client, error: &RunError) -> Flow {
+    command_because(core, cx, client, error.closing_words(), &error.to_string())
 }
 
 /// The command at `pc` cannot be executed: `aborted in command N (NAME) of
 /// script S; TEXT`.
 pub(super) fn command(core: &mut Core, cx: Cx<'_>, client: &mut Client, why: &str) -> Flow {
+    command_because(core, cx, client, why, "")
+}
+
+/// As [`command`], with what was the matter, which pgbench tells on a line
+/// before.
+pub(super) fn command_because(
+    core: &mut Core,
+    cx: Cx<'_>,
+    client: &mut Client,
+    why: &str,
+    because: &str,
+) -> Flow {
     let name = command_name(cx, client);
     let (id, pc, script) = (client.id, client.pc, client.script);
     let text = format!("client {id} aborted in command {pc} ({name}) of script {script}; {why}");
-    abort(core, cx, client, None, &text)
+    abort_because(core, cx, client, &text, because)
 }
 
 /// Something in the replies cannot be dealt with.
@@ -216,8 +216,8 @@ pub(super) fn fatal(core: &mut Core, cx: Cx<'_>, client: &mut Client, fatal: &Fa
             format!("{}expected one row, got {rows}", at(*query))
         }
         Fatal::Store { error, name, query } => {
-            core.error(error);
-            format!("{}error storing into variable {name}", at(*query))
+            let text = format!("{}error storing into variable {name}", at(*query));
+            return abort_because(core, cx, client, &text, error);
         }
         Fatal::Copy { query } => format!(
             "client {id} aborted in command {pc} (SQL) of script {script}; \
@@ -315,6 +315,29 @@ pub(super) fn abort(
     end_client(core, cx, client, sqlstate, text.to_owned())
 }
 
+/// As [`abort`] without a SQLSTATE. The outcome has one text of both.
+fn abort_because(
+    core: &mut Core,
+    cx: Cx<'_>,
+    client: &mut Client,
+    text: &str,
+    because: &str,
+) -> Flow {
+    if because.is_empty() {
+        return abort(core, cx, client, None, text);
+    }
+    core.error(because);
+    core.error(text);
+    end_client(core, cx, client, None, format!("{text}: {because}"))
+}
+
+/// Where a client is in its script: `FILE:LINE`.
+fn place(cx: Cx<'_>, client: &Client) -> Option<String> {
+    let script = &cx.plan.program.types.get(client.script)?.script;
+    let command = script.commands.get(client.pc)?;
+    Some(format!("{}:{}", script.name, command.line))
+}
+
 fn end_client(
     core: &mut Core,
     cx: Cx<'_>,
@@ -322,6 +345,10 @@ fn end_client(
     sqlstate: Option<String>,
     text: String,
 ) -> Flow {
+    let place = match client.state {
+        State::Connecting(_) | State::Awaiting(Awaited::Preparation) => None,
+        _ => place(cx, client),
+    };
     session::close(core, client);
     client.state = State::Aborted;
     core.live -= 1;
@@ -333,6 +360,7 @@ fn end_client(
             client: client.id,
             count: 1,
             sqlstate,
+            place,
             endpoint: crate::endpoint_name(endpoint),
             text: text.trim_end().to_owned(),
         },

@@ -148,7 +148,7 @@ fn handle(
                 client.replies.columns.extend_from_slice(body);
             }
         }
-        tag::ERROR_RESPONSE => error_came(core, client, body),
+        tag::ERROR_RESPONSE => error_came(core, cx, client, body),
         tag::NOTICE_RESPONSE => notice_came(core, client, body),
         tag::COPY_IN_RESPONSE | tag::COPY_OUT_RESPONSE | tag::COPY_BOTH_RESPONSE => {
             client.replies.fatal = Some(Fatal::Copy { query: client.replies.results });
@@ -170,12 +170,38 @@ fn ready(client: &mut Client, status: TransactionStatus) -> Result<(), ProtocolE
 }
 
 #[cold]
-fn error_came(core: &Core, client: &mut Client, body: &[u8]) {
-    if client.replies.preparing > 0 {
+fn error_came(core: &Core, cx: Cx<'_>, client: &mut Client, body: &[u8]) {
+    let preparing = client.replies.preparing > 0;
+    if preparing && !cx.plan.prepare_early {
         // As pgbench: told, and then the execution fails for want of it.
         core.error(&ErrorFields::new(body).to_server_error().to_string());
-    } else if client.replies.error.is_empty() {
+        return;
+    }
+    if preparing {
+        forget_prepared(cx, client);
+        // The script may yet make the table that is missing. At its first use
+        // the statement is prepared again, and then its error counts.
+        if matches!(client.state, State::Awaiting(Awaited::Preparation)) {
+            return;
+        }
+    }
+    if client.replies.error.is_empty() {
         client.replies.error.extend_from_slice(body);
+    }
+}
+
+/// The statement whose Parse has just failed is not prepared.
+fn forget_prepared(cx: Cx<'_>, client: &mut Client) {
+    let number = if matches!(client.state, State::Awaiting(Awaited::Preparation)) {
+        // They were sent in order, all of them.
+        cx.requests.statements.len().checked_sub(client.replies.preparing as usize)
+    } else {
+        cx.requests.number(client.script, client.pc).map(|number| number as usize)
+    };
+    if let (Some(session), Some(number)) = (&mut client.session, number)
+        && let Some(prepared) = session.prepared.get_mut(number)
+    {
+        *prepared = false;
     }
 }
 

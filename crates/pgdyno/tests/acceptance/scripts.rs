@@ -96,15 +96,35 @@ fn faults_in_scripts_name_their_place() {
     refused("word.sql", &["word.sql:2", "invalid command"]);
     refused("open.sql", &["open.sql", "\\if without matching \\endif"]);
     refused("missing.sql", &["missing.sql", "No such file"]);
-    refused("expr.sql@x", &["expr.sql@x"]);
+    refused("expr.sql@x", &["invalid weight specification: @x"]);
 
     let outcome = database.run(&room, &["-f", "sql.sql", "-c", "1", "-t", "1"]).exits(2);
-    outcome.shows(&["relation \"nowhere\" does not exist", "42P01"]);
+    outcome.shows(&["relation \"nowhere\" does not exist", "42P01", "at sql.sql:2"]);
     assert_eq!(ended(&room.record()), "aborted");
     let room = database.server.room();
     room.write("zero.sql", "select 1;\n\\set x 1 / 0\n");
     let outcome = database.run(&room, &["-f", "zero.sql", "-c", "1", "-t", "1"]).exits(2);
-    outcome.shows(&["division by zero"]);
+    outcome.shows(&["division by zero", "at zero.sql:2"]);
+}
+
+/// A statement on a table that the script makes itself can be run prepared,
+/// although it could not be prepared when the client connected; where it cannot
+/// be prepared at all, the failure is counted under the server's own SQLSTATE.
+#[test]
+fn statements_that_cannot_be_prepared_yet() {
+    let database = Server::shared().empty();
+    let room = database.server.room();
+    room.write(
+        "temp.sql",
+        "create temp table if not exists own (n int);\ninsert into own values (1);\n",
+    );
+    database.run(&room, &["-f", "temp.sql", "-c", "2", "-t", "5"]).exits(0);
+    assert_eq!(count(&room.record(), "committed"), 10);
+    let room = database.server.room();
+    room.write("never.sql", "select 1;\nselect nothing from nowhere;\n");
+    let args = ["-f", "never.sql", "-c", "1", "-t", "5", "--continue-on-error"];
+    database.run(&room, &args);
+    assert_eq!(room.record()["totals"]["counts"]["failed_by_sqlstate"]["42P01"], 5);
 }
 
 /// Under conflict nothing is lost and nothing is counted twice: with retries

@@ -78,7 +78,7 @@ fn a_name_from_the_file() {
     room.write(
         "pgdyno.toml",
         &format!(
-            "[targets.bench]\nuri = \"{}\"\n",
+            "[targets.bench]\ndsn = \"{}\"\n",
             database.uri_plain().replacen('@', ":${BENCH_PASSWORD}@", 1)
         ),
     );
@@ -96,9 +96,9 @@ fn a_name_from_the_file() {
 #[test]
 fn unknown_keys_have_a_place() {
     let room = Room::new();
-    room.write("pgdyno.toml", "[targets.bench]\nhost = \"h\"\n  uro = \"postgresql://h/d\"\n");
+    room.write("pgdyno.toml", "[targets.bench]\nhost = \"h\"\n  dns = \"postgresql://h/d\"\n");
     let outcome = room.run(&["run", "bench", "-t", "1"]).exits(1);
-    let outcome = outcome.says(&["pgdyno.toml:3:3", "uro"]);
+    let outcome = outcome.says(&["pgdyno.toml:3:3", "dns"]);
     outcome.one_error();
     room.write("other.toml", "[targets.bench\n");
     room.run(&["run", "bench", "--config", "other.toml"]).exits(1).says(&["other.toml:1:"]);
@@ -109,7 +109,7 @@ fn unknown_keys_have_a_place() {
 fn embedded_by_default() {
     let room = Room::new();
     let outcome = room.run(&["run", "--scale", "1", "--no-fsync", "-c", "1", "-t", "5"]).exits(0);
-    outcome.says(&["embedded", "Starting a throw-away PostgreSQL"]);
+    outcome.says(&[": embedded.", "Starting a throw-away PostgreSQL"]);
     let record = room.record();
     assert_eq!(record["target"]["name"], "embedded");
     assert_eq!(record["workload"]["scale"], 1);
