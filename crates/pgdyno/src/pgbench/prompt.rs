@@ -38,8 +38,8 @@ fn ask(input: impl AsFd, mut output: impl Write) -> std::io::Result<Secret> {
     let read = BufReader::new(File::from(fd).take(LENGTH_MAX)).read_line(&mut line);
     if let Some(before) = &before {
         tcsetattr(&input, SetArg::TCSAFLUSH, before)?;
-        output.write_all(b"\n")?;
     }
+    output.write_all(b"\n")?;
     read?;
     Ok(Secret::new(line.trim_end_matches(['\r', '\n'])))
 }

@@ -40,6 +40,7 @@ pub(crate) struct Server {
     _server: EmbeddedServer,
     bin: PathBuf,
     env: Vec<(&'static str, String)>,
+    password: String,
 }
 
 impl Server {
@@ -49,10 +50,7 @@ impl Server {
             no_fsync: true,
             max_connections: 60,
             // The dialog must not depend on who runs the tests.
-            settings: vec![
-                ("lc_messages".into(), "'C'".into()),
-                ("timezone".into(), "'UTC'".into()),
-            ],
+            settings: vec![("lc_messages".into(), "C".into()), ("timezone".into(), "UTC".into())],
             ..EmbeddedConfig::default()
         };
         let server = EmbeddedServer::start(&config).expect("the server starts");
@@ -65,7 +63,7 @@ impl Server {
             ("PGUSER", options.user.clone()),
             ("PGPASSWORD", password.to_owned()),
         ];
-        let made = Self { _server: server, bin, env };
+        let made = Self { _server: server, bin, env, password: password.to_owned() };
         made.make_databases();
         made
     }
@@ -80,6 +78,11 @@ impl Server {
         &self.env
     }
 
+    /// Writes out `@password`, the superuser's and every other role's.
+    pub(crate) fn fill_in(&self, text: &str) -> String {
+        text.replace("@password", &self.password)
+    }
+
     /// Brings the database of a case to where the case starts.
     pub(crate) fn prepare(&self, case: &Case) {
         if case.reset && case.db == Db::Tpcb {
@@ -89,7 +92,7 @@ impl Server {
             self.sql(Db::Empty.name(), "drop schema public cascade; create schema public");
         }
         if !case.before.is_empty() {
-            self.sql(case.db.name(), &case.before);
+            self.sql(case.db.name(), &self.fill_in(&case.before));
         }
     }
 
