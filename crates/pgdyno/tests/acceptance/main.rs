@@ -6,6 +6,7 @@
 #![allow(clippy::unwrap_used, reason = "a test ends where its fixture fails")]
 
 mod audits;
+mod demo;
 mod failures;
 mod output;
 mod same_work;
