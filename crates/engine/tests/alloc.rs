@@ -7,6 +7,7 @@
 //! the one thing that may be allocated while a run goes on: it grows with time.
 
 #![allow(unsafe_code, reason = "an allocator that counts can only be written so")]
+#![allow(clippy::print_stdout, reason = "the figures, where the test is run by hand")]
 #![allow(clippy::unwrap_used, reason = "a test ends where its fixture fails")]
 
 use std::alloc::{GlobalAlloc, Layout, System};

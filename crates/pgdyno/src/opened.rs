@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
 
 use pgdyno_target::dialect::{Dialect, Isolation};
 use pgdyno_target::embedded::{EmbeddedConfig, EmbeddedServer};
@@ -27,6 +28,18 @@ pub(crate) struct Wishes {
 /// Sessions that pgdyno itself needs beside the clients: audits, loading, and
 /// those that a server keeps for its superuser.
 const SPARE_CONNECTIONS: u32 = 40;
+
+/// How long a server that says that it is starting up is waited for, for the
+/// sake of the audits. Recovery after a crash takes as long as half a
+/// checkpoint's worth of WAL; more is nothing to wait for without a word.
+const COME_BACK_MAX: Duration = Duration::from_secs(60);
+
+/// How often such a server is asked.
+const COME_BACK_LOOK: Duration = Duration::from_millis(200);
+
+/// The server is starting, recovering or stopping (PostgreSQL manual,
+/// Appendix A).
+const CANNOT_CONNECT_NOW: &str = "57P03";
 
 /// An open target. Dropping it stops an embedded server.
 pub(crate) struct Opened {
@@ -77,19 +90,19 @@ impl Opened {
                     terminal.warn("--no-fsync concerns the embedded server only");
                 }
                 let name = matches!(found.why, Why::Named { .. }).then(|| target.name.clone());
-                Self::reach(target, name, None, word, wishes, stop)
+                Self::reach(&target, name, None, word, wishes, stop)
             }
             Place::Embedded => {
                 let server = start_embedded(args.no_fsync, wishes.clients, terminal, stop)?;
                 let target = server.target();
                 let name = Some(target.name.clone());
-                Self::reach(target, name, Some(server), word, wishes, stop)
+                Self::reach(&target, name, Some(server), word, wishes, stop)
             }
         }
     }
 
     fn reach(
-        target: Target,
+        target: &Target,
         name: Option<String>,
         server: Option<EmbeddedServer>,
         word: Option<&str>,
@@ -129,6 +142,34 @@ impl Opened {
         };
         Connection::connect_interruptible(first, Some(Arc::clone(stop)))
             .map_err(|error| failure::connecting(&error))
+    }
+
+    /// As [`Opened::connect`], but a server that is starting over after a crash
+    /// is waited for, at most [`COME_BACK_MAX`]. One that is gone is not.
+    pub(crate) fn connect_again(
+        &self,
+        terminal: &Terminal,
+        stop: &Arc<AtomicBool>,
+    ) -> Result<Connection, Failure> {
+        let Some(first) = self.endpoints.first() else {
+            return Err(Failure::usage("the target has no endpoint"));
+        };
+        let begin = Instant::now();
+        let mut told = false;
+        loop {
+            let error = match Connection::connect_interruptible(first, Some(Arc::clone(stop))) {
+                Ok(connection) => return Ok(connection),
+                Err(error) => error,
+            };
+            let may_come = error.sqlstate().is_some_and(|code| code.as_str() == CANNOT_CONNECT_NOW);
+            if !may_come || begin.elapsed() > COME_BACK_MAX {
+                return Err(failure::connecting(&error));
+            }
+            if !std::mem::replace(&mut told, true) {
+                terminal.say("Waiting for the server to take connections again …");
+            }
+            std::thread::sleep(COME_BACK_LOOK);
+        }
     }
 
     /// What the server is, for people.

@@ -55,8 +55,9 @@ pub(crate) fn run(args: &RunArgs, terminal: &Terminal) -> Result<(), Failure> {
     let settings = assemble::settings(&mut opened.connect(&stop)?);
     announce(args, &plan, &opened, terminal);
     let live = Arc::new(Live::new(terminal.err, terminal.is_quiet()));
-    let outcome = pgdyno_engine::run(plan.clone(), live, &stop).map_err(start_failed)?;
-    let findings = after_run(&opened, &work, base, &outcome);
+    let outcome =
+        pgdyno_engine::run(plan.clone(), live, &stop).map_err(|error| start_failed(&error))?;
+    let findings = after_run(&opened, &work, base, &outcome, terminal);
     let facts = Facts {
         opened: &opened,
         work_name: work.workload.as_ref().map_or("script", |w| w.name()),
@@ -312,10 +313,10 @@ fn announce(args: &RunArgs, plan: &RunPlan, opened: &Opened, terminal: &Terminal
     ));
 }
 
-fn start_failed(error: pgdyno_engine::RunError) -> Failure {
+fn start_failed(error: &pgdyno_engine::RunError) -> Failure {
     use pgdyno_engine::RunError;
     let mut text = error.to_string();
-    match &error {
+    match error {
         RunError::Connect { sqlstate: Some(sqlstate), .. } => {
             text.push_str(&format!("\nSQLSTATE: {sqlstate}"));
             if let Some(hint) = crate::failure::hint_for(sqlstate) {
@@ -334,6 +335,7 @@ fn after_run(
     work: &Work,
     base: Option<(Figures, Vec<Finding>)>,
     outcome: &RunOutcome,
+    terminal: &Terminal,
 ) -> Vec<Finding> {
     let (Some(workload), Some((base, mut findings))) = (work.workload.as_deref(), base) else {
         return Vec::new();
@@ -347,11 +349,12 @@ fn after_run(
         .collect();
     // A flag of its own: a run that was interrupted is audited all the same.
     let never = Arc::new(AtomicBool::new(false));
-    let judged =
-        opened.connect(&never).map_err(|error| error.to_string()).and_then(|mut session| {
+    let judged = opened.connect_again(terminal, &never).map_err(|e| e.to_string()).and_then(
+        |mut session| {
             audit::after_run(&mut session, workload, opened.dialect, &base, &commits)
                 .map_err(|error| error.to_string())
-        });
+        },
+    );
     match judged {
         Ok(more) => findings.extend(more),
         Err(why) => findings.push(Finding::new(

@@ -4,6 +4,11 @@
 //! over the same time. It is a test binary of its own so that no other test
 //! runs at the same time.
 
+#![allow(
+    clippy::print_stdout,
+    clippy::print_stderr,
+    reason = "the figures, where the test is run by hand"
+)]
 #![allow(clippy::unwrap_used, reason = "a test ends where its fixture fails")]
 
 use std::path::PathBuf;

@@ -64,7 +64,7 @@ pub(super) fn sql(core: &mut Core, cx: Cx<'_>, client: &mut Client) -> Flow {
     if class == RetryClass::OutcomeUnknown {
         return advance::end_transaction(core, cx, client, End::Unknown);
     }
-    if !class.is_retryable() && !(cx.plan.continue_on_error && !error.is_fatal()) {
+    if !class.is_retryable() && (!cx.plan.continue_on_error || error.is_fatal()) {
         return aborted_by_server(core, cx, client, error);
     }
     if cx.plan.verbose_errors {
@@ -272,7 +272,7 @@ pub(super) fn lost(
         Some(farewell) => format!("{place}{farewell}\n{words}"),
         None => format!("{place}{words}"),
     };
-    end_client(core, cx, client, sqlstate, told)
+    end_client(core, cx, client, sqlstate, &told)
 }
 
 /// The system's words without Rust's `(os error n)`, as libpq has them.
@@ -300,7 +300,7 @@ pub(super) fn connection_failed(
     let text = format!("client {} aborted while establishing connection", client.id);
     let told = format!("{}: {}", text, error.text);
     core.error(&text);
-    end_client(core, cx, client, error.sqlstate.clone(), told)
+    end_client(core, cx, client, error.sqlstate.clone(), &told)
 }
 
 /// Ends the client for good; the others go on.
@@ -312,7 +312,7 @@ pub(super) fn abort(
     text: &str,
 ) -> Flow {
     core.error(text);
-    end_client(core, cx, client, sqlstate, text.to_owned())
+    end_client(core, cx, client, sqlstate, text)
 }
 
 /// As [`abort`] without a SQLSTATE. The outcome has one text of both.
@@ -328,7 +328,7 @@ fn abort_because(
     }
     core.error(because);
     core.error(text);
-    end_client(core, cx, client, None, format!("{text}: {because}"))
+    end_client(core, cx, client, None, &format!("{text}: {because}"))
 }
 
 /// Where a client is in its script: `FILE:LINE`.
@@ -343,7 +343,7 @@ fn end_client(
     cx: Cx<'_>,
     client: &mut Client,
     sqlstate: Option<String>,
-    text: String,
+    text: &str,
 ) -> Flow {
     let place = match client.state {
         State::Connecting(_) | State::Awaiting(Awaited::Preparation) => None,

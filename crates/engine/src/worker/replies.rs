@@ -142,11 +142,9 @@ fn handle(
         }
         tag::READY_FOR_QUERY => ready(client, TransactionStatus::parse(body)?)?,
         tag::EMPTY_QUERY_RESPONSE => result_ended(core, cx, client, 0),
-        tag::ROW_DESCRIPTION => {
-            if storing(cx, client).is_some() {
-                client.replies.columns.clear();
-                client.replies.columns.extend_from_slice(body);
-            }
+        tag::ROW_DESCRIPTION if storing(cx, client).is_some() => {
+            client.replies.columns.clear();
+            client.replies.columns.extend_from_slice(body);
         }
         tag::ERROR_RESPONSE => error_came(core, cx, client, body),
         tag::NOTICE_RESPONSE => notice_came(core, client, body),

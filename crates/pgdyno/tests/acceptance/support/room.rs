@@ -159,10 +159,6 @@ pub(crate) struct Running<'r> {
 }
 
 impl Running<'_> {
-    pub(crate) fn id(&self) -> u32 {
-        self.child.id()
-    }
-
     /// What it has written to standard error so far.
     pub(crate) fn err(&self) -> String {
         read(&self.err)

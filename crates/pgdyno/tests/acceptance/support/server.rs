@@ -3,7 +3,6 @@
 use std::path::PathBuf;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU32, Ordering};
-use std::time::{Duration, Instant};
 
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
@@ -16,9 +15,6 @@ use super::authority::{Authority, Valid};
 
 /// The database that others are copied from: tables at scale 1.
 const TEMPLATE: &str = "loaded";
-
-/// How long a server may take to come back after a crash.
-const COME_BACK_MAX: Duration = Duration::from_secs(60);
 
 /// A server that goes away with the test.
 pub(crate) struct Server {
@@ -53,6 +49,9 @@ impl Server {
             ("shared_buffers".to_owned(), "64MB".to_owned()),
             // Autovacuum would keep copies of the template waiting.
             ("autovacuum".to_owned(), "off".to_owned()),
+            // What was acknowledged must survive the death of a process; only
+            // the death of the machine may cost it.
+            ("synchronous_commit".to_owned(), "on".to_owned()),
         ];
         settings.extend(authority.iter().flat_map(Authority::settings));
         let config = EmbeddedConfig {
@@ -85,11 +84,6 @@ impl Server {
     /// The authority's certificate.
     pub(crate) fn root(&self) -> PathBuf {
         self.authority.as_ref().unwrap().root()
-    }
-
-    /// The folder of the server's programs.
-    pub(crate) fn bin(&self) -> PathBuf {
-        self.embedded.installation().bin_dir.clone()
     }
 
     /// The postmaster's process id.
@@ -138,16 +132,6 @@ impl Server {
         let name = format!("db{}", NEXT.fetch_add(1, Ordering::Relaxed));
         self.sql("postgres", &format!("create database {name} template {template}"));
         Database { server: self, name }
-    }
-
-    /// Waits until the server takes connections again.
-    pub(crate) fn await_ready(&self) {
-        let begin = Instant::now();
-        let context = ConnectContext::new(&self.options("postgres")).unwrap();
-        while let Err(error) = Connection::connect(&context) {
-            assert!(begin.elapsed() < COME_BACK_MAX, "not back: {error}");
-            std::thread::sleep(Duration::from_millis(50));
-        }
     }
 }
 
