@@ -44,6 +44,11 @@ impl Summary {
         } else {
             connecting_us
         };
+        let mut counts = PgbenchCounts::from(&total);
+        if counts.processed == 0 {
+            // pgbench divides by the number of successful transactions and prints what comes out.
+            counts.lag_mean_us = f64::NAN;
+        }
         let quantile = |percent: f64| (percent, total.response.quantile_us(percent / 100.0));
         Self {
             percentiles: plan.percentiles.iter().copied().map(quantile).collect(),
@@ -67,7 +72,7 @@ impl Summary {
                 failures_detailed: plan.failures_detailed,
                 continue_on_error: plan.continue_on_error,
                 per_statement: plan.report_per_command,
-                total: PgbenchCounts::from(&total),
+                total: counts,
                 scripts: scripts(engine_plan, outcome),
             },
         }

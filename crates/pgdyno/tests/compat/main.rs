@@ -11,6 +11,7 @@
 #![expect(clippy::print_stderr, reason = "tests tell of skips and differences")]
 
 mod case;
+mod extra;
 mod mask;
 mod run;
 mod server;
@@ -36,8 +37,7 @@ fn compare(text: &str) {
     }
     let Some(bin) = server::find_programs() else { return };
     let server = Server::start(bin);
-    let ours = std::env::var_os("PGDYNO_COMPAT_PROGRAM")
-        .map_or_else(|| PathBuf::from(env!("CARGO_BIN_EXE_pgdyno")), PathBuf::from);
+    let ours = our_program();
     let mut differing = Vec::new();
     for case in &cases {
         let want = run::observe(&server, case, &server.pgbench());
@@ -56,6 +56,11 @@ fn compare(text: &str) {
         cases.len(),
         differing.join(", ")
     );
+}
+
+fn our_program() -> PathBuf {
+    std::env::var_os("PGDYNO_COMPAT_PROGRAM")
+        .map_or_else(|| PathBuf::from(env!("CARGO_BIN_EXE_pgdyno")), PathBuf::from)
 }
 
 /// Both texts where they differ: common lines at both ends are left out, but for two.
@@ -121,4 +126,16 @@ fn logs() {
 #[test]
 fn retries() {
     compare(include_str!("cases/retry.toml"));
+}
+
+/// What cannot be compared: our own options, and interrupts.
+#[test]
+fn beyond_pgbench() {
+    let Some(bin) = server::find_programs() else { return };
+    let server = Server::start(bin);
+    let ours = our_program();
+    extra::percentiles_and_json(&server, &ours);
+    extra::continue_on_error(&server, &ours);
+    extra::interrupted_run(&server, &ours);
+    extra::interrupted_initialization(&server, &ours);
 }

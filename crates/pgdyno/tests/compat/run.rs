@@ -56,6 +56,8 @@ fn execute(server: &Server, case: &Case, program: &Path, folder: &Path) -> Outpu
         .env_clear()
         .env("PATH", std::env::var_os("PATH").as_deref().unwrap_or(OsStr::new("/usr/bin:/bin")))
         .env("LC_ALL", "C")
+        // For `script`, whose shell must be able to set argv[0].
+        .env("SHELL", "/bin/bash")
         .env("HOME", folder)
         .env("PGDATABASE", case.db.name())
         .envs(server.env().iter().map(|(name, value)| (name, value)))
@@ -90,7 +92,7 @@ fn terminal_command(case: &Case, program: &Path) -> Command {
         let _ = write!(line, " '{word}'");
     }
     let mut command = Command::new("script");
-    command.env("SHELL", "/bin/bash").args(["-q", "-e", "-c", &line, "/dev/null"]);
+    command.args(["-q", "-e", "-c", &line, "/dev/null"]);
     command
 }
 
