@@ -6,6 +6,7 @@ use std::process::Command;
 use std::time::Duration;
 
 use pgdyno_benches::floor::{self, Address, Length, Protocol};
+use pgdyno_benches::floor_uring;
 use pgdyno_benches::null::{Config, NullServer};
 
 fn floor_config(address: Address, clients: usize, length: Length) -> floor::Config {
@@ -45,6 +46,30 @@ fn answers_every_request() {
         }
         server.stop().unwrap();
     }
+}
+
+/// The client over `io_uring` has every request answered once, in more turns
+/// than it has room for submissions; where it is forbidden it says so before
+/// anything is sent.
+#[test]
+fn io_uring_answers_every_request() {
+    let dir = tempfile::tempdir().unwrap();
+    let socket_dir = Some(dir.path().to_owned());
+    let server = NullServer::start(&Config { socket_dir, ..Config::default() }).unwrap();
+    let unix = Address::Unix(server.unix().unwrap().clone());
+    for address in [tcp(&server), unix] {
+        for clients in [1, 300] {
+            let config = floor_config(address.clone(), clients, Length::Transactions(50));
+            match floor_uring::run(&config) {
+                Ok(outcome) => assert_eq!(outcome.transactions, 50 * clients as u64),
+                Err(error) => {
+                    let words = error.to_string();
+                    assert!(words.starts_with("io_uring is not to be had"), "{words}");
+                }
+            }
+        }
+    }
+    server.stop().unwrap();
 }
 
 /// A delay delays: 20 requests one after the other take 20 delays, and not

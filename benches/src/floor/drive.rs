@@ -9,7 +9,7 @@ use nix::sys::epoll::{Epoll, EpollCreateFlags, EpollEvent, EpollFlags, EpollTime
 use super::{Client, EVENTS_MAX, Length, READ_BYTES, frames};
 
 /// How long every client may be without an answer.
-const SILENCE_MAX: Duration = Duration::from_secs(60);
+pub(crate) const SILENCE_MAX: Duration = Duration::from_secs(60);
 
 /// Runs the clients and gives the number of answers.
 pub(super) fn drive(clients: &mut [Client], length: Length) -> io::Result<u64> {
@@ -53,11 +53,9 @@ pub(super) fn drive(clients: &mut [Client], length: Length) -> io::Result<u64> {
 impl Client {
     /// Sends the next request; false where there is none.
     fn send(&mut self, over: bool) -> io::Result<bool> {
-        if over || self.left == 0 {
+        if !self.begin(over) {
             return Ok(false);
         }
-        self.left -= 1;
-        self.got_bytes = 0;
         // A socket that has nothing outstanding takes a hundred bytes whole.
         (&self.socket).write_all(&self.request)?;
         Ok(true)
@@ -66,20 +64,36 @@ impl Client {
     /// Reads once; true where the answer is complete.
     fn receive(&mut self, input: &mut [u8]) -> io::Result<bool> {
         let count = match (&self.socket).read(input) {
-            Ok(0) => {
-                let gone = "the server hung up in the middle of the run";
-                return Err(io::Error::new(ErrorKind::ConnectionAborted, gone));
-            }
             Ok(count) => count,
             Err(error) if error.kind() == ErrorKind::WouldBlock => return Ok(false),
             Err(error) => return Err(error),
         };
-        self.got_bytes += count;
+        self.take(&input[..count])
+    }
+
+    /// Accounts for a request that is about to be sent; false where there is
+    /// none.
+    pub(crate) fn begin(&mut self, over: bool) -> bool {
+        if over || self.left == 0 {
+            return false;
+        }
+        self.left -= 1;
+        self.got_bytes = 0;
+        true
+    }
+
+    /// Accounts for bytes that came; true where the answer is complete.
+    pub(crate) fn take(&mut self, bytes: &[u8]) -> io::Result<bool> {
+        if bytes.is_empty() {
+            let gone = "the server hung up in the middle of the run";
+            return Err(io::Error::new(ErrorKind::ConnectionAborted, gone));
+        }
+        self.got_bytes += bytes.len();
         if self.got_bytes == self.answer_bytes {
             return Ok(true);
         }
-        if self.got_bytes > self.answer_bytes || frames::ends_ready(&input[..count]) {
-            let words = frames::complaint(&input[..count]);
+        if self.got_bytes > self.answer_bytes || frames::ends_ready(bytes) {
+            let words = frames::complaint(bytes);
             let words = words.unwrap_or_else(|| "the answer's length changed".to_owned());
             return Err(io::Error::other(words));
         }

@@ -8,9 +8,11 @@
 //! one recv.
 //!
 //! What a real load generator costs beyond this is its own doing.
+//! [`crate::floor_uring`] is the same client with another way to the kernel.
 
+pub mod command;
 mod connect;
-mod drive;
+pub(crate) mod drive;
 mod frames;
 mod usage;
 
@@ -104,9 +106,9 @@ pub struct Outcome {
 
 /// One connection in the measured interval.
 #[derive(Debug)]
-struct Client {
-    socket: Socket,
-    request: Box<[u8]>,
+pub(crate) struct Client {
+    pub(crate) socket: Socket,
+    pub(crate) request: Box<[u8]>,
     /// The length of an answer.
     answer_bytes: usize,
     /// What has come of the answer awaited.
@@ -121,12 +123,20 @@ struct Client {
 /// The server refused, broke off, or answered with an error; its words are in
 /// the message.
 pub fn run(config: &Config) -> io::Result<Outcome> {
+    run_with(config, drive::drive)
+}
+
+/// The same with another measured interval: it gives the number of answers.
+pub(crate) fn run_with(
+    config: &Config,
+    drive: impl FnOnce(&mut [Client], Length) -> io::Result<u64>,
+) -> io::Result<Outcome> {
     let before = Usage::now()?;
     let opening = connect::connect(config)?;
     let connected = Usage::now()?;
     let mut clients = connect::prepare(config, opening)?;
     let prepared = Usage::now()?;
-    let transactions = drive::drive(&mut clients, config.length)?;
+    let transactions = drive(&mut clients, config.length)?;
     let after = Usage::now()?;
     let spent = after.since(&prepared);
     let connect = connected.since(&before);
