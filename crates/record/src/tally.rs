@@ -177,6 +177,23 @@ impl ScriptTally {
         self.lag_us_max = self.lag_us_max.max(times.lag_us);
     }
 
+    /// As [`ScriptTally::commit`], for a transaction without a schedule that
+    /// took `us`: its service time is its response time, so only one histogram
+    /// is touched. Needs [`ScriptTally::service_is_response`] at the end.
+    #[inline]
+    pub fn commit_unscheduled(&mut self, us: u64, tries: u32, late: bool, effect: bool) {
+        self.committed += 1;
+        self.committed_without_effect += u64::from(!effect);
+        self.late += u64::from(late);
+        self.count_tries(tries);
+        self.response.record(us);
+    }
+
+    /// Fills in the service times after [`ScriptTally::commit_unscheduled`].
+    pub fn service_is_response(&mut self) {
+        self.service = self.response.clone();
+    }
+
     /// Counts a transaction that failed with `sqlstate` after `tries` tries.
     pub fn fail(&mut self, sqlstate: SqlState, tries: u32) {
         match sqlstate.failure_class() {

@@ -38,7 +38,7 @@ fn step(core: &mut Core, cx: Cx<'_>, client: &mut Client) -> Flow {
         State::Choosing => choose(core, cx, client),
         State::Throttled { due_ns } => throttled(core, client, due_ns),
         State::Starting => start(core, cx, client),
-        State::Connecting(_) => match session::drive(core, cx, client) {
+        State::Connecting => match session::drive(core, cx, client) {
             Ok(flow) => flow,
             Err(error) => failures::connection_failed(core, cx, client, &error),
         },
@@ -234,11 +234,12 @@ pub(super) fn count(core: &mut Core, client: &mut Client, end: End) {
         service_us: core.now_ns.saturating_sub(client.begin_ns) / 1000,
         lag_us: client.begin_ns.saturating_sub(client.scheduled_ns) / 1000,
     };
+    let (late, effect) = (response_ns > late_ns, !client.without_effect);
+    let scheduled = core.throttle_us.is_some();
     let script = &mut core.figures.tally().scripts[client.script];
     match end {
-        End::Done => {
-            script.commit(times, client.tries, response_ns > late_ns, !client.without_effect);
-        }
+        End::Done if scheduled => script.commit(times, client.tries, late, effect),
+        End::Done => script.commit_unscheduled(times.response_us, client.tries, late, effect),
         End::Failed(sqlstate) => script.fail(sqlstate, client.tries),
         End::Skipped => script.skip(),
         End::Unknown => script.unknown(client.tries),

@@ -14,8 +14,9 @@ use pgdyno_wire::connect::Connecting;
 
 use crate::poller::Want;
 
-/// What a client is doing. The names follow pgbench's life of a client.
-#[derive(Debug)]
+/// What a client is doing. The names follow pgbench's life of a client. Small
+/// and `Copy`: it changes several times in each transaction.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum State {
     /// Between transactions, about to choose the next.
     Choosing,
@@ -23,8 +24,9 @@ pub(super) enum State {
     Throttled { due_ns: u64 },
     /// Ready to begin the chosen transaction.
     Starting,
-    /// Making a session, at first or for each transaction.
-    Connecting(Box<Attempt>),
+    /// Making a session, at first or for each transaction; how far that is,
+    /// is in [`Client::attempt`].
+    Connecting,
     /// Executing commands.
     Running,
     /// Waits for the server.
@@ -144,6 +146,8 @@ pub(super) struct Client {
     /// Which of the plan's endpoints.
     pub(super) endpoint: u32,
     pub(super) state: State,
+    /// Only while the state is [`State::Connecting`].
+    pub(super) attempt: Option<Box<Attempt>>,
     pub(super) session: Option<Session>,
     /// Requests on their way out.
     pub(super) out: Vec<u8>,

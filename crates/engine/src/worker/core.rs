@@ -26,6 +26,7 @@ use crate::timers::Timers;
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Clock {
     base: Instant,
+    base_ns: u64,
     unix_us_at_base: u64,
 }
 
@@ -35,13 +36,13 @@ impl Clock {
         let unix = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
         let unix_us_at_base =
             unix.ok().and_then(|d| u64::try_from(d.as_micros()).ok()).unwrap_or_default();
-        Self { base: Instant::now(), unix_us_at_base }
+        Self { base: Instant::now(), base_ns: monotonic_ns(), unix_us_at_base }
     }
 
     /// Nanoseconds since the start; 584 years fit.
     #[inline]
     pub(crate) fn now_ns(&self) -> u64 {
-        self.base.elapsed().as_nanos() as u64
+        monotonic_ns() - self.base_ns
     }
 
     /// A moment of this clock as Unix time in µs.
@@ -58,6 +59,17 @@ impl Clock {
     pub(crate) fn at(&self, instant: Instant) -> u64 {
         instant.saturating_duration_since(self.base).as_nanos() as u64
     }
+}
+
+/// The monotonic clock as one number. `Instant` reads the same clock, but its
+/// difference and its change into nanoseconds cost 60 instructions more, twice
+/// in each transaction.
+#[inline]
+fn monotonic_ns() -> u64 {
+    use nix::time::{ClockId, clock_gettime};
+    // The call cannot fail for a clock that every system has.
+    clock_gettime(ClockId::CLOCK_MONOTONIC)
+        .map_or(0, |now| now.tv_sec() as u64 * 1_000_000_000 + now.tv_nsec() as u64)
 }
 
 /// What the coordinator tells all workers while they run.

@@ -346,7 +346,7 @@ fn end_client(
     text: &str,
 ) -> Flow {
     let place = match client.state {
-        State::Connecting(_) | State::Awaiting(Awaited::Preparation) => None,
+        State::Connecting | State::Awaiting(Awaited::Preparation) => None,
         _ => place(cx, client),
     };
     session::close(core, client);

@@ -4,7 +4,7 @@
 //! or drain. The three are kept apart; the audits need their sum, the report
 //! only the middle one.
 
-use pgdyno_record::tally::Tally;
+use pgdyno_record::tally::{ScriptTally, Tally};
 use pgdyno_record::timeline::{Second, SecondClock};
 
 use super::usage::ThreadUsage;
@@ -156,6 +156,13 @@ impl Figures {
     #[inline]
     pub(super) fn second(&mut self) -> &mut Second {
         self.clock.current()
+    }
+
+    /// Without a schedule, only response times were recorded.
+    pub(super) fn service_is_response(&mut self) {
+        for tally in [&mut self.warmup, &mut self.measured, &mut self.drain] {
+            tally.scripts.iter_mut().for_each(ScriptTally::service_is_response);
+        }
     }
 
     /// The last second, and the end of counting.

@@ -294,7 +294,10 @@ impl Worker {
 
     fn into_result(self, ended_ns: u64) -> WorkerResult {
         let core = self.core;
-        let figures = core.figures;
+        let mut figures = core.figures;
+        if core.throttle_us.is_none() {
+            figures.service_is_response();
+        }
         let used = figures.usage_at_stop.unwrap_or_default().since(figures.usage_at_start);
         let wall_ns = ended_ns.min(figures.stop_ns()).saturating_sub(figures.start_ns());
         let health = WorkerHealth {

@@ -48,7 +48,8 @@ pub(super) fn begin(core: &mut Core, cx: Cx<'_>, client: &mut Client) {
     client.connect_begin_ns = core.tick();
     let context = Arc::clone(&cx.plan.endpoints[client.endpoint as usize]);
     let machine = Connecting::start(context);
-    client.state = State::Connecting(Box::new(Attempt { machine, watched: None }));
+    client.attempt = Some(Box::new(Attempt { machine, watched: None }));
+    client.state = State::Connecting;
 }
 
 /// Goes on connecting, at first and whenever the socket is ready.
@@ -60,7 +61,7 @@ pub(super) fn drive(
     cx: Cx<'_>,
     client: &mut Client,
 ) -> Result<Flow, ConnectError> {
-    let State::Connecting(attempt) = &mut client.state else { return Ok(Flow::Wait) };
+    let Some(attempt) = &mut client.attempt else { return Ok(Flow::Wait) };
     let deadline = attempt.machine.deadline();
     let want = match attempt.machine.drive(core.clock.instant(core.now_ns)) {
         Err(error) => {
@@ -91,8 +92,7 @@ pub(super) fn drive(
 }
 
 fn established(core: &mut Core, cx: Cx<'_>, client: &mut Client) -> Result<Flow, ConnectError> {
-    let state = std::mem::replace(&mut client.state, State::Choosing);
-    let State::Connecting(attempt) = state else { return Ok(Flow::Wait) };
+    let Some(attempt) = client.attempt.take() else { return Ok(Flow::Wait) };
     let watched = attempt.watched;
     let Some(connected) = attempt.machine.finish() else { return Ok(Flow::Wait) };
     for notice in &connected.notices {

@@ -129,6 +129,7 @@ fn make_client(setup: &Setup, id: u32, index: u32, random: Prng) -> Client {
         index,
         endpoint,
         state: State::Choosing,
+        attempt: None,
         session: None,
         out: Vec::with_capacity(256),
         replies: Replies::default(),
