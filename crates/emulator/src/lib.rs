@@ -1,0 +1,3 @@
+//! A stand-in for Aurora DSQL.
+mod dialect;
+mod refusal;
