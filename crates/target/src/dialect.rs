@@ -7,8 +7,9 @@
 use std::fmt;
 use std::time::Duration;
 
+use crate::ddl::{self, IndexSpec, TableSpec};
 use crate::detect::{Probe, ProbeError};
-use crate::postgres::Postgres;
+use crate::dialects::{ALL, Postgres};
 
 /// What may be said in `CREATE TABLE` beyond columns and constraints.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -154,6 +155,45 @@ pub struct Evidence {
     pub how: String,
 }
 
+/// Something that pgdyno does otherwise for a kind of database, and why.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Difference {
+    /// What is done.
+    pub what: &'static str,
+    /// Why, in the database's own terms.
+    pub why: &'static str,
+    /// Where that is written.
+    pub source: &'static str,
+    /// False where the source is in doubt, contradicts another, or speaks of
+    /// another version; then it is worth a look on the server at hand.
+    pub verified: bool,
+}
+
+impl Difference {
+    /// A difference whose source leaves no doubt.
+    pub(crate) const fn new(what: &'static str, why: &'static str, source: &'static str) -> Self {
+        Self { what, why, source, verified: true }
+    }
+
+    /// The same, in doubt.
+    pub(crate) const fn unverified(self) -> Self {
+        Self { verified: false, ..self }
+    }
+}
+
+/// What one statement of a load should hold at most.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct LoadBatch {
+    /// Rows; `None` means no limit.
+    pub rows: Option<u64>,
+    /// Bytes of the statement's data; `None` means no limit.
+    pub bytes: Option<u64>,
+}
+
+/// Share of a transaction's size limit that a statement's text may fill:
+/// databases count more than the text, such as headers and keys of each row.
+const LIMIT_SHARE: u64 = 4;
+
 /// A kind of database. The defaults are PostgreSQL's.
 pub trait Dialect: fmt::Debug + Send + Sync {
     /// The name for options and records: lower case, words joined by `-`.
@@ -174,6 +214,17 @@ pub trait Dialect: fmt::Debug + Send + Sync {
     /// The connection is lost. An SQL error is an answer ("not this kind").
     fn recognise(&self, probe: &mut dyn Probe) -> Result<Option<Evidence>, ProbeError>;
 
+    /// True where a host's name alone says that it is of this kind, before
+    /// anything is sent to it.
+    fn owns_host(&self, _host: &str) -> bool {
+        false
+    }
+
+    /// What pgdyno does otherwise than for PostgreSQL.
+    fn differences(&self) -> &'static [Difference] {
+        &[]
+    }
+
     /// What `CREATE TABLE` accepts.
     fn table_options(&self) -> TableOptions {
         TableOptions { fillfactor: true, unlogged: true, tablespace: true, partitions: true }
@@ -192,6 +243,54 @@ pub trait Dialect: fmt::Debug + Send + Sync {
     /// True where every table needs a primary key, append-only ones as well.
     fn needs_key_on_every_table(&self) -> bool {
         false
+    }
+
+    /// What the pieces of a table are called whose number can be chosen, such
+    /// as "tablets"; `None` where there is no such choice.
+    fn pieces(&self) -> Option<&'static str> {
+        None
+    }
+
+    /// Makes a table. To be run in order, each in a transaction of its own,
+    /// over one session.
+    fn create_table(&self, spec: &TableSpec<'_>) -> Vec<String> {
+        vec![ddl::create_table(self, spec, &spec.key.join(", "), "")]
+    }
+
+    /// Adds the key to a filled table; `None` where it is there already.
+    fn add_key(&self, spec: &TableSpec<'_>) -> Option<String> {
+        if spec.key.is_empty() || self.key_placement() == KeyPlacement::InCreateTable {
+            return None;
+        }
+        Some(format!("ALTER TABLE {} ADD PRIMARY KEY ({})", spec.name, spec.key.join(", ")))
+    }
+
+    /// Makes an index. Where its answer is a row with a column `job_id`, the
+    /// index is not done before [`Dialect::wait_for_job`] was run.
+    fn create_index(&self, index: &IndexSpec<'_>) -> String {
+        ddl::create_index(index, "")
+    }
+
+    /// The statement that waits for a job of the server's.
+    fn wait_for_job(&self, _job_id: &str) -> Option<String> {
+        None
+    }
+
+    /// Drops tables, whether or not they are there.
+    fn drop_tables(&self, tables: &[&str]) -> Vec<String> {
+        vec![format!("DROP TABLE IF EXISTS {}", tables.join(", "))]
+    }
+
+    /// What one statement of a load should hold at most; each is a transaction
+    /// of its own where there is any limit.
+    fn load_batch(&self) -> LoadBatch {
+        let limits = self.transaction_limits();
+        LoadBatch { rows: limits.rows, bytes: limits.bytes.map(|bytes| bytes / LIMIT_SHARE) }
+    }
+
+    /// Rows that one statement may count; `None` where any number may be.
+    fn count_rows_max(&self) -> Option<u64> {
+        None
     }
 
     /// How rows get in.
@@ -249,6 +348,34 @@ pub trait Dialect: fmt::Debug + Send + Sync {
         &[Isolation::ReadCommitted, Isolation::RepeatableRead, Isolation::Serializable]
     }
 
+    /// The start-up parameter that sets the isolation level of all
+    /// transactions, with its value; `None` where nothing needs to be said,
+    /// because there is no other level.
+    ///
+    /// # Errors
+    /// The reason why this level cannot be had, for people.
+    fn isolation_setting(
+        &self,
+        level: Isolation,
+    ) -> Result<Option<(&'static str, String)>, String> {
+        let levels = self.isolation_levels();
+        if !levels.contains(&level) {
+            let known: Vec<String> = levels.iter().map(ToString::to_string).collect();
+            return Err(format!(
+                "{} does not offer isolation level {level}; it offers: {}",
+                self.title(),
+                known.join(", ")
+            ));
+        }
+        Ok(Some(("default_transaction_isolation", level.to_string())))
+    }
+
+    /// One row, one text: the isolation level that is really in effect, which
+    /// is not always the one that was asked for.
+    fn effective_isolation_query(&self) -> Option<&'static str> {
+        Some("SHOW transaction_isolation")
+    }
+
     /// Refuses a session setting that the server is known to refuse, before
     /// connecting: some end the connection over it.
     ///
@@ -288,8 +415,13 @@ pub trait Dialect: fmt::Debug + Send + Sync {
 /// PostgreSQL stands last: it is what remains.
 #[must_use]
 pub fn dialects() -> &'static [&'static dyn Dialect] {
-    static DIALECTS: [&dyn Dialect; 1] = [&Postgres];
-    &DIALECTS
+    &ALL
+}
+
+/// The dialect that a host's name gives away, before connecting.
+#[must_use]
+pub fn dialect_by_host(host: &str) -> Option<&'static dyn Dialect> {
+    dialects().iter().find(|dialect| dialect.owns_host(host)).copied()
 }
 
 /// The default.
@@ -348,7 +480,9 @@ mod tests {
             assert_eq!(dialect_by_name(name).map(Dialect::name), Ok("postgres"), "{name}");
         }
         let error = dialect_by_name("oracle").map(Dialect::name).unwrap_err();
-        assert_eq!(error.to_string(), "there is no dialect \"oracle\"; there are: postgres");
+        let text = error.to_string();
+        assert!(text.starts_with("there is no dialect \"oracle\"; there are: "), "{text}");
+        assert!(text.contains("aurora-dsql") && text.ends_with("postgres"), "{text}");
     }
 
     /// No name or alias means two dialects, and PostgreSQL is asked last.

@@ -7,15 +7,19 @@
 //! workloads.
 
 pub mod config;
+pub mod ddl;
 pub mod detect;
 pub mod dialect;
+mod dialects;
 pub mod embedded;
 pub mod machine;
-mod postgres;
 pub mod resolve;
 
+pub use ddl::{IndexSpec, Spread, TableSpec};
 pub use detect::{Detected, Probe, detect};
-pub use dialect::{Dialect, RetryClass, dialect_by_name, dialects, postgres};
+pub use dialect::{
+    Dialect, Difference, RetryClass, dialect_by_host, dialect_by_name, dialects, postgres,
+};
 pub use embedded::{EmbeddedConfig, EmbeddedError, EmbeddedServer};
 pub use machine::Machine;
 pub use resolve::{Place, ResolveError, Resolved, Surroundings, Target, Why, resolve};

@@ -1,0 +1,42 @@
+//! Google AlloyDB: PostgreSQL with another storage, a column store and tiers
+//! of caches.
+
+use super::{by_question, on_or_off};
+use crate::detect::{Probe, ProbeError};
+use crate::dialect::{Dialect, Difference, Evidence};
+
+/// Google AlloyDB.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct AlloyDb;
+
+impl Dialect for AlloyDb {
+    fn name(&self) -> &'static str {
+        "alloydb"
+    }
+
+    fn title(&self) -> &'static str {
+        "Google AlloyDB"
+    }
+
+    fn recognise(&self, probe: &mut dyn Probe) -> Result<Option<Evidence>, ProbeError> {
+        let question = "SELECT coalesce(current_setting('alloydb.iam_authentication', true), \
+                        current_setting('google_columnar_engine.enabled', true)), version()";
+        by_question(probe, question, on_or_off, "it has settings of AlloyDB")
+    }
+
+    fn differences(&self) -> &'static [Difference] {
+        &DIFFERENCES
+    }
+
+    fn checkpoint_statement(&self) -> Option<&'static str> {
+        None
+    }
+}
+
+static DIFFERENCES: [Difference; 1] = [Difference::new(
+    "no CHECKPOINT before a run",
+    "the log is applied by the storage; caches stay warm over runs, and only a restart of the \
+     instance clears them",
+    "AlloyDB OLTP benchmarking guide",
+)
+.unverified()];

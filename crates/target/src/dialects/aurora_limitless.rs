@@ -1,0 +1,160 @@
+//! Amazon Aurora PostgreSQL Limitless Database: PostgreSQL behind routers that
+//! spread tables over shards.
+
+use super::by_question;
+use crate::ddl::{self, Spread, TableSpec};
+use crate::detect::{Probe, ProbeError};
+use crate::dialect::{
+    Dialect, Difference, Evidence, Isolation, KeyPlacement, RetryClass, TableOptions,
+};
+
+/// Amazon Aurora PostgreSQL Limitless Database.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct AuroraLimitless;
+
+impl Dialect for AuroraLimitless {
+    fn name(&self) -> &'static str {
+        "aurora-limitless"
+    }
+
+    fn title(&self) -> &'static str {
+        "Amazon Aurora PostgreSQL Limitless Database"
+    }
+
+    fn aliases(&self) -> &'static [&'static str] {
+        &["limitless"]
+    }
+
+    fn recognise(&self, probe: &mut dyn Probe) -> Result<Option<Evidence>, ProbeError> {
+        let question = "SELECT to_regclass('rds_aurora.limitless_subclusters')::text, version()";
+        by_question(
+            probe,
+            question,
+            |v| v.ends_with("limitless_subclusters"),
+            "there is a relation of Limitless",
+        )
+    }
+
+    fn differences(&self) -> &'static [Difference] {
+        &DIFFERENCES
+    }
+
+    fn table_options(&self) -> TableOptions {
+        TableOptions { fillfactor: false, unlogged: true, tablespace: false, partitions: false }
+    }
+
+    /// Late keys are accepted. In place, a key that cannot be enforced within
+    /// one shard is refused before the load and not after it.
+    fn key_placement(&self) -> KeyPlacement {
+        KeyPlacement::InCreateTable
+    }
+
+    fn create_table(&self, spec: &TableSpec<'_>) -> Vec<String> {
+        let key = spec.key_with_shard_key().join(", ");
+        let create = ddl::create_table(self, spec, &key, "");
+        let set = |name: &str, value: &str| {
+            format!("SET rds_aurora.limitless_create_table_{name} = '{value}'")
+        };
+        let reset = |name: &str| format!("RESET rds_aurora.limitless_create_table_{name}");
+        match spec.spread {
+            Spread::Anywhere => vec![create],
+            Spread::Everywhere => {
+                vec![set("mode", "reference"), create, reset("mode")]
+            }
+            Spread::By { by, beside } => {
+                let mut all =
+                    vec![set("mode", "sharded"), set("shard_key", &format!("{{\"{by}\"}}"))];
+                all.extend(beside.map(|table| set("collocate_with", table)));
+                all.push(create);
+                all.extend(beside.map(|_| reset("collocate_with")));
+                all.push(reset("shard_key"));
+                all.push(reset("mode"));
+                all
+            }
+        }
+    }
+
+    fn add_key(&self, _: &TableSpec<'_>) -> Option<String> {
+        None
+    }
+
+    /// "cannot perform COPY FREEZE because the table was not created or
+    /// truncated in the current subtransaction", on every kind of table.
+    fn can_copy_freeze(&self, _: Option<u32>) -> bool {
+        false
+    }
+
+    fn checkpoint_statement(&self) -> Option<&'static str> {
+        None
+    }
+
+    fn isolation_levels(&self) -> &'static [Isolation] {
+        &[Isolation::ReadCommitted, Isolation::RepeatableRead]
+    }
+
+    /// A deadlock over several shards has a text of its own; its state is not
+    /// documented.
+    fn classify(&self, sqlstate: &str, message: &str) -> RetryClass {
+        match sqlstate {
+            "40001" => RetryClass::Serialization,
+            "40P01" => RetryClass::Deadlock,
+            "40003" | "08007" => RetryClass::OutcomeUnknown,
+            _ if message.contains("distributed deadlock") => RetryClass::Deadlock,
+            _ => RetryClass::NotRetryable,
+        }
+    }
+
+    /// Sizes are told per subcluster, by functions whose shape differs
+    /// between releases.
+    fn database_size_query(&self) -> Option<&'static str> {
+        None
+    }
+
+    fn table_size_query(&self) -> Option<&'static str> {
+        None
+    }
+}
+
+const DDL: &str = "Amazon Aurora User Guide, Limitless Database, DDL limitations";
+
+static DIFFERENCES: [Difference; 7] = [
+    Difference::new(
+        "tables are sharded and collocated by session variables around CREATE TABLE",
+        "without them tables are standard ones: all data on one shard",
+        "Amazon Aurora User Guide, creating sharded and reference tables by using variables",
+    ),
+    Difference::new(
+        "the shard key is in every primary key, as the last column",
+        "unique indexes must contain the whole shard key",
+        DDL,
+    ),
+    Difference::new(
+        "no fillfactor and no partitions",
+        "storage parameters and PARTITION BY are refused; a run of 2024 got past a fillfactor",
+        DDL,
+    )
+    .unverified(),
+    Difference::new(
+        "COPY without FREEZE, over as many connections as wanted",
+        "FREEZE is refused; a router has to place every row by itself",
+        "Amazon Aurora User Guide, loading data into Limitless Database",
+    ),
+    Difference::new(
+        "a distributed deadlock may be tried again, whatever its SQLSTATE",
+        "its text is documented, its SQLSTATE is not",
+        "Amazon Aurora User Guide, Limitless Database, distributed deadlocks",
+    )
+    .unverified(),
+    Difference::new(
+        "read committed and repeatable read only",
+        "serializable is not announced",
+        "Amazon Aurora User Guide, Limitless Database, transactions",
+    )
+    .unverified(),
+    Difference::new(
+        "no CHECKPOINT, no sizes in the record",
+        "sizes are kept per subcluster",
+        "Amazon Aurora User Guide, Limitless Database, statistics functions",
+    )
+    .unverified(),
+];

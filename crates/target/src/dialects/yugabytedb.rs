@@ -1,0 +1,168 @@
+//! YugabyteDB (YSQL): PostgreSQL's query layer on a distributed store.
+
+use super::version_num;
+use crate::ddl::{self, TableSpec};
+use crate::detect::{Probe, ProbeError};
+use crate::dialect::{
+    Dialect, Difference, Evidence, KeyPlacement, LoadBatch, ResetMethod, RetryClass, TableOptions,
+};
+
+/// Rows in one COPY: the server commits after so many by itself
+/// (`yb_default_copy_from_rows_per_transaction`), so that a larger one which
+/// fails leaves a part of its rows behind and cannot be tried again.
+const BATCH_ROWS: u64 = 20_000;
+
+/// YugabyteDB.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct YugabyteDb;
+
+impl Dialect for YugabyteDb {
+    fn name(&self) -> &'static str {
+        "yugabytedb"
+    }
+
+    fn title(&self) -> &'static str {
+        "YugabyteDB"
+    }
+
+    fn aliases(&self) -> &'static [&'static str] {
+        &["yugabyte", "ysql"]
+    }
+
+    fn recognise(&self, probe: &mut dyn Probe) -> Result<Option<Evidence>, ProbeError> {
+        let Some(version) = probe.parameter("server_version").filter(|text| text.contains("-YB-"))
+        else {
+            return Ok(None);
+        };
+        let version_num = version_num(&version);
+        let how = "server_version contains -YB-".to_owned();
+        Ok(Some(Evidence { version, version_num, how }))
+    }
+
+    fn differences(&self) -> &'static [Difference] {
+        &DIFFERENCES
+    }
+
+    fn table_options(&self) -> TableOptions {
+        TableOptions { fillfactor: false, unlogged: false, tablespace: true, partitions: true }
+    }
+
+    fn key_placement(&self) -> KeyPlacement {
+        KeyPlacement::InCreateTable
+    }
+
+    fn pieces(&self) -> Option<&'static str> {
+        Some("tablets")
+    }
+
+    /// The first column is hashed, the others are in order. Said, because a
+    /// setting decides what an unsaid one means.
+    fn create_table(&self, spec: &TableSpec<'_>) -> Vec<String> {
+        let mut columns = spec.key.iter();
+        let mut key = columns.next().map(|first| format!("{first} HASH")).unwrap_or_default();
+        for column in columns {
+            key.push_str(&format!(", {column} ASC"));
+        }
+        let tablets = spec.pieces.map(|n| format!(" SPLIT INTO {n} TABLETS")).unwrap_or_default();
+        vec![ddl::create_table(self, spec, &key, &tablets)]
+    }
+
+    fn load_batch(&self) -> LoadBatch {
+        LoadBatch { rows: Some(BATCH_ROWS), bytes: None }
+    }
+
+    /// Current releases ignore FREEZE, older ones fail over it.
+    fn can_copy_freeze(&self, _: Option<u32>) -> bool {
+        false
+    }
+
+    /// TRUNCATE works, but makes the tablets anew as dropping does, and
+    /// updates leave work for the compaction of the next run.
+    fn reset_method(&self) -> ResetMethod {
+        ResetMethod::DropAndCreate
+    }
+
+    fn vacuum_statement(&self, _: &str) -> Option<String> {
+        None
+    }
+
+    fn statistics_statement(&self, table: &str) -> Option<String> {
+        Some(format!("ANALYZE {table}"))
+    }
+
+    fn checkpoint_statement(&self) -> Option<&'static str> {
+        None
+    }
+
+    fn effective_isolation_query(&self) -> Option<&'static str> {
+        Some("SELECT yb_get_effective_transaction_isolation_level()")
+    }
+
+    /// Conflicts of the store that the query layer did not wrap come as
+    /// internal errors with a text that says whether to try again.
+    fn classify(&self, sqlstate: &str, message: &str) -> RetryClass {
+        match sqlstate {
+            "40001" => RetryClass::Serialization,
+            "40P01" => RetryClass::Deadlock,
+            "40003" | "08007" => RetryClass::OutcomeUnknown,
+            "XX000" if message.contains("Try again") => RetryClass::Conflict,
+            "XX000" if message.contains("Timed out") => RetryClass::OutcomeUnknown,
+            _ => RetryClass::NotRetryable,
+        }
+    }
+
+    fn database_size_query(&self) -> Option<&'static str> {
+        None
+    }
+
+    fn table_size_query(&self) -> Option<&'static str> {
+        Some("SELECT pg_table_size($1::text::regclass)")
+    }
+}
+
+static DIFFERENCES: [Difference; 8] = [
+    Difference::new(
+        "primary keys stand in CREATE TABLE, hashed by their first column",
+        "a late key rewrites the table",
+        "YugabyteDB documentation, CREATE TABLE",
+    ),
+    Difference::new(
+        "SPLIT INTO n TABLETS on request (--param pieces=N)",
+        "the number of tablets bounds what can be written side by side",
+        "YugabyteDB documentation, tablet splitting",
+    ),
+    Difference::new(
+        "no fillfactor",
+        "some versions ignore it, some refuse it",
+        "yugabyte-db issue 21120",
+    )
+    .unverified(),
+    Difference::new(
+        "rows come in COPYs of 20,000",
+        "a COPY commits after every 20,000 rows: a larger one is not atomic and cannot be tried \
+         again",
+        "YugabyteDB documentation, bulk import",
+    ),
+    Difference::new(
+        "COPY without FREEZE",
+        "current releases ignore it, older ones fail",
+        "yugabyte-db issue 5156",
+    ),
+    Difference::new(
+        "ANALYZE instead of VACUUM; reset drops and loads anew",
+        "there is nothing to vacuum; updates leave compaction for the next run",
+        "YugabyteDB documentation, ANALYZE",
+    )
+    .unverified(),
+    Difference::new(
+        "the level in effect is asked of yb_get_effective_transaction_isolation_level()",
+        "read committed runs as repeatable read where yb_enable_read_committed_isolation is off",
+        "YugabyteDB documentation, isolation levels",
+    ),
+    Difference::new(
+        "XX000 with \"Try again\" may be tried again, with \"Timed out\" it is unknown",
+        "errors of the store come unwrapped at times; the list is not documented",
+        "YugabyteDB documentation, transaction errors",
+    )
+    .unverified(),
+];
