@@ -108,6 +108,10 @@ pub struct RunOutcome {
     pub slots: Vec<StatementSlot>,
     /// All of it, for the audits.
     pub acknowledged: Acknowledged,
+    /// Under a rate with a time limit: scheduled starts that had passed when
+    /// the time was over, and for which no client had been free. They were
+    /// neither begun nor skipped, and no figure holds them.
+    pub queued: u64,
     /// Second by second, all workers together.
     pub timeline: TimelineRecord,
     /// Each worker's own health.

@@ -145,6 +145,10 @@ pub struct RunPlan {
     pub limit: Limit,
     /// Time before the measured interval; its transactions are kept apart.
     pub warmup: Duration,
+    /// Clients begin evenly over this long, at the start of the warm-up and as
+    /// part of it; under a rate, the rate grows with them. The measured interval
+    /// never begins before the ramp ends.
+    pub ramp: Duration,
     /// With [`Limit::Duration`], whether transactions that end after the
     /// duration still belong to the figures, as in pgbench, or are counted apart.
     pub measure_drain: bool,
@@ -181,6 +185,20 @@ pub struct RunPlan {
 }
 
 impl RunPlan {
+    /// From the moment when transactions may begin to the measured interval:
+    /// the warm-up, or the ramp where that is longer.
+    #[must_use]
+    pub fn before_measuring(&self) -> Duration {
+        self.warmup.max(self.ramp)
+    }
+
+    /// How long after the others client `id` begins.
+    #[must_use]
+    pub fn ramp_offset(&self, id: u32) -> Duration {
+        let ns = self.ramp.as_nanos() * u128::from(id) / u128::from(self.clients.get());
+        Duration::from_nanos(ns as u64)
+    }
+
     /// The clients of worker `index`: contiguous blocks, the first ones larger,
     /// as pgbench deals them.
     ///

@@ -131,7 +131,8 @@ fn interval(plan: &RunPlan, connect_begin_ns: u64, begin_ns: u64) -> Interval {
         ClockStart::BeforeConnecting => connect_begin_ns,
         ClockStart::AfterConnecting => begin_ns,
     };
-    let start_ns = from_ns + plan.warmup.as_nanos() as u64;
+    let start_ns =
+        (from_ns + plan.warmup.as_nanos() as u64).max(begin_ns + plan.ramp.as_nanos() as u64);
     let end_ns = match plan.limit {
         Limit::Duration(duration) => start_ns + duration.as_nanos() as u64,
         Limit::Transactions(_) => u64::MAX,
@@ -379,6 +380,7 @@ fn outcome(
     }
     let ended_ns = results.iter().map(|result| result.ended_ns).max().unwrap_or_default();
     let measured_ns = ended_ns.min(times.interval.stop_ns).saturating_sub(times.interval.start_ns);
+    let queued = results.iter().map(|result| result.queued).sum();
     let clients_aborted = results.iter().map(|result| result.aborted).sum();
     let ended = if gathered.interrupted {
         Ended::Interrupted
@@ -396,6 +398,7 @@ fn outcome(
         drain,
         slots: setup.requests.slots.clone(),
         acknowledged,
+        queued,
         timeline: gathered.timeline.finish(),
         workers: results.into_iter().map(|result| result.health).collect(),
         connecting: times.connecting,

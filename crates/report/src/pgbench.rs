@@ -419,11 +419,14 @@ fn percent(part: u64, whole: u64) -> String {
     fixed(percent, 3)
 }
 
-/// As C's `%.*f`, which rounds as Rust does but spells what is no number its
-/// own way.
+/// As PostgreSQL's own `%.*f`: it rounds as Rust does, and spells what is no
+/// number with capitals and without a sign.
 fn fixed(value: f64, decimals: usize) -> String {
     if value.is_nan() {
-        return "-nan".to_owned();
+        return "NaN".to_owned();
+    }
+    if value.is_infinite() {
+        return if value > 0.0 { "Infinity" } else { "-Infinity" }.to_owned();
     }
     format!("{value:.decimals$}")
 }

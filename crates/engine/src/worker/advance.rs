@@ -37,6 +37,7 @@ fn step(core: &mut Core, cx: Cx<'_>, client: &mut Client) -> Flow {
     match client.state {
         State::Choosing => choose(core, cx, client),
         State::Throttled { due_ns } => throttled(core, client, due_ns),
+        State::Ramping { due_ns } => ramping(core, client, due_ns),
         State::Starting => start(core, cx, client),
         State::Connecting => match session::drive(core, cx, client) {
             Ok(flow) => flow,
@@ -94,6 +95,15 @@ fn awaiting(core: &mut Core, cx: Cx<'_>, client: &mut Client, awaited: Awaited) 
     }
 }
 
+/// Before a client's first transaction.
+fn ramping(core: &Core, client: &mut Client, due_ns: u64) -> Flow {
+    if core.now_ns < due_ns && !core.is_over() {
+        return Flow::Wait;
+    }
+    client.state = State::Choosing;
+    Flow::Again
+}
+
 fn choose(core: &mut Core, cx: Cx<'_>, client: &mut Client) -> Flow {
     if !core.begun {
         return Flow::Wait;
@@ -103,30 +113,27 @@ fn choose(core: &mut Core, cx: Cx<'_>, client: &mut Client) -> Flow {
         ChoiceStream::PerClient => &mut client.own_random,
     };
     client.script = cx.choice.choose(random);
+    core.debug(|| {
+        let name = &cx.plan.program.types[client.script].script.name;
+        format!("client {} executing script \"{name}\"", client.id)
+    });
     if core.is_over() {
         return finish(core, client);
     }
-    match core.throttle_us {
-        Some(mean_us) => schedule(core, client, mean_us),
-        None => {
-            client.state = State::Starting;
-            client.scheduled_ns = core.now_ns;
-            Flow::Again
-        }
+    if core.schedule.exists() {
+        return schedule(core, client);
     }
+    client.state = State::Starting;
+    client.scheduled_ns = core.now_ns;
+    Flow::Again
 }
 
 /// Takes the worker's next scheduled start, passing over those that are too
 /// late already.
-fn schedule(core: &mut Core, client: &mut Client, mean_us: f64) -> Flow {
+fn schedule(core: &mut Core, client: &mut Client) -> Flow {
     core.tick();
     loop {
-        core.schedule_ns += if core.steady {
-            (mean_us * 1000.0) as u64
-        } else {
-            core.throttle_random.throttle_delay_us(mean_us) as u64 * 1000
-        };
-        client.scheduled_ns = core.schedule_ns;
+        client.scheduled_ns = core.schedule.take();
         let Some(limit_ns) = core.latency_limit_ns else { break };
         if client.scheduled_ns + limit_ns >= core.now_ns {
             break;
@@ -148,6 +155,7 @@ fn schedule(core: &mut Core, client: &mut Client, mean_us: f64) -> Flow {
 
 fn throttled(core: &mut Core, client: &mut Client, due_ns: u64) -> Flow {
     if core.is_over() {
+        core.schedule.give_back(due_ns);
         return finish(core, client);
     }
     if core.now_ns < due_ns {
@@ -163,7 +171,7 @@ fn start(core: &mut Core, cx: Cx<'_>, client: &mut Client) -> Flow {
         session::begin(core, cx, client);
         return Flow::Again;
     }
-    if core.throttle_us.is_none() {
+    if !core.schedule.exists() {
         client.scheduled_ns = core.now_ns;
     }
     client.begin_ns = core.now_ns;
@@ -175,10 +183,6 @@ fn start(core: &mut Core, cx: Cx<'_>, client: &mut Client) -> Flow {
     client.failure = None;
     client.random_at_start = client.random;
     client.state = State::Running;
-    core.debug(|| {
-        let name = &cx.plan.program.types[client.script].script.name;
-        format!("client {} executing script \"{name}\"", client.id)
-    });
     Flow::Again
 }
 
@@ -235,7 +239,7 @@ pub(super) fn count(core: &mut Core, client: &mut Client, end: End) {
         lag_us: client.begin_ns.saturating_sub(client.scheduled_ns) / 1000,
     };
     let (late, effect) = (response_ns > late_ns, !client.without_effect);
-    let scheduled = core.throttle_us.is_some();
+    let scheduled = core.schedule.exists();
     let script = &mut core.figures.tally().scripts[client.script];
     match end {
         End::Done if scheduled => script.commit(times, client.tries, late, effect),

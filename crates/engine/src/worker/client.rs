@@ -18,6 +18,8 @@ use crate::poller::Want;
 /// and `Copy`: it changes several times in each transaction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum State {
+    /// Connected, and waits for its turn to begin.
+    Ramping { due_ns: u64 },
     /// Between transactions, about to choose the next.
     Choosing,
     /// Waits for its scheduled start.
@@ -39,6 +41,13 @@ pub(super) enum State {
     Finished,
     /// Could not go on.
     Aborted,
+}
+
+impl State {
+    /// Waits for the clock, with no transaction under way.
+    pub(super) fn is_between_transactions(&self) -> bool {
+        matches!(self, Self::Ramping { .. } | Self::Choosing | Self::Throttled { .. })
+    }
 }
 
 /// A session in the making, and how its socket is watched.
@@ -119,7 +128,7 @@ pub(super) enum Fatal {
     /// A bad column name for `\gset`.
     Store { error: String, name: String, query: u32 },
     /// COPY began, which a script cannot feed.
-    Copy { query: u32 },
+    Copy,
     /// Not PostgreSQL's protocol.
     Protocol { text: String },
 }

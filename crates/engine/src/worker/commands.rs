@@ -150,6 +150,7 @@ fn branch(
         match commands.get(at).map(|command| &command.kind) {
             Some(CommandKind::Elif { cond, otherwise, .. }) => {
                 client.pc = at;
+                core.debug(|| format!("client {} executing \\elif", client.id));
                 if evaluate(core, cx, client, cond)?.is_true() {
                     return Ok(Next::Goto(at + 1));
                 }
@@ -203,16 +204,17 @@ fn read_shell(shell: &Shell, client: &Client) -> Result<Vec<u8>, RunError> {
 
 fn shell_command(line: &[u8]) -> std::process::Command {
     use std::os::unix::ffi::OsStrExt as _;
+    use std::os::unix::process::CommandExt as _;
     let mut command = std::process::Command::new("/bin/sh");
-    command.arg("-c").arg(std::ffi::OsStr::from_bytes(line));
+    // Under the name that C's system() gives it, and that its messages bear.
+    command.arg0("sh").arg("-c").arg(std::ffi::OsStr::from_bytes(line));
     command
 }
 
 fn send(core: &mut Core, cx: Cx<'_>, client: &mut Client, sql: &Sql) -> Next {
     let Some(number) = cx.requests.number(client.script, client.pc) else { return Next::Follows };
-    if client.in_pipeline && sql.store.is_some() {
-        let text = "\\gset is not allowed in pipeline mode";
-        return Next::Left(failures::command(core, cx, client, text));
+    if let (true, Some(store)) = (client.in_pipeline, &sql.store) {
+        return Next::Left(failures::store_in_pipeline(core, cx, client, store.mode));
     }
     if !client.in_pipeline {
         client.replies.begin();
@@ -248,6 +250,7 @@ fn send(core: &mut Core, cx: Cx<'_>, client: &mut Client, sql: &Sql) -> Next {
 }
 
 fn wait_for_replies(core: &mut Core, client: &mut Client) -> Next {
+    core.debug(|| format!("client {} receiving", client.id));
     client.state = State::Awaiting(Awaited::Command);
     session::flush(core, client);
     Next::Waits
@@ -323,5 +326,10 @@ fn end_pipeline(core: &mut Core, cx: Cx<'_>, client: &mut Client) -> Next {
     }
     frontend::sync(&mut client.out);
     client.replies.syncs += 1;
-    wait_for_replies(core, client)
+    let next = wait_for_replies(core, client);
+    core.debug(|| {
+        let syncs = client.replies.syncs - client.replies.preparing;
+        format!("client {} pipeline ending, ongoing syncs: {syncs}", client.id)
+    });
+    next
 }

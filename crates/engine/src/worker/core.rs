@@ -15,6 +15,7 @@ use pgdyno_script::random::Prng;
 
 use super::log::Log;
 use super::measure::Figures;
+use super::schedule::Schedule;
 use super::session::ConnectError;
 use crate::observe::{Level, Observer};
 use crate::outcome::ClientError;
@@ -134,15 +135,9 @@ pub(super) struct Core {
     /// Transactions of each client; `u64::MAX` without such a limit.
     pub(super) transactions_max: u64,
     pub(super) latency_limit_ns: Option<u64>,
-    /// Mean distance of this worker's scheduled starts; `None` without a rate.
-    pub(super) throttle_us: Option<f64>,
-    /// The last scheduled start of this worker.
-    pub(super) schedule_ns: u64,
-    /// Starts come at equal distances, and this share of one after other workers'.
-    pub(super) steady: bool,
-    pub(super) throttle_offset: f64,
+    /// When transactions start, under a rate.
+    pub(super) schedule: Schedule,
     pub(super) choice_random: Prng,
-    pub(super) throttle_random: Prng,
     pub(super) sample_random: Prng,
 
     /// The run has begun: all clients of all workers are connected.
@@ -186,16 +181,6 @@ impl Core {
 
     pub(super) fn error(&self, text: &str) {
         self.observer.message(Level::Error, text);
-    }
-
-    /// Where the worker's schedule begins.
-    pub(super) fn first_schedule_ns(&self, begin_ns: u64) -> u64 {
-        match self.throttle_us {
-            Some(mean_us) if self.steady => {
-                begin_ns + (mean_us * 1000.0 * self.throttle_offset) as u64
-            }
-            _ => begin_ns,
-        }
     }
 
     /// A message that is made only where somebody asked for it.

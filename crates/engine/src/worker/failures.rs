@@ -6,6 +6,7 @@
 
 use pgdyno_record::sqlstate::SqlState;
 use pgdyno_script::error::RunError;
+use pgdyno_script::sql::StoreMode;
 use pgdyno_target::dialect::RetryClass;
 use pgdyno_wire::backend::{ErrorFields, ServerError, TransactionStatus};
 use pgdyno_wire::frontend;
@@ -13,7 +14,7 @@ use pgdyno_wire::frontend;
 use super::advance::{self, End};
 use super::client::{Awaited, Client, Fatal, State};
 use super::core::{Core, FromWorker};
-use super::{Cx, Flow, session};
+use super::{Cx, Flow, replies, session};
 use crate::observe::Level;
 use crate::outcome::ClientError;
 use crate::plan::Backoff;
@@ -34,7 +35,7 @@ fn server_error(client: &Client) -> Option<ServerError> {
 }
 
 /// The server's error as libpq formats it, with the place in the statement.
-fn with_query(cx: Cx<'_>, client: &Client, error: ServerError) -> ServerError {
+pub(super) fn with_query(cx: Cx<'_>, client: &Client, error: ServerError) -> ServerError {
     let commands = &cx.plan.program.types[client.script].script.commands;
     let Some(sql) = commands.get(client.pc).and_then(|command| command.kind.sql()) else {
         return error;
@@ -70,10 +71,8 @@ pub(super) fn sql(core: &mut Core, cx: Cx<'_>, client: &mut Client) -> Flow {
     if cx.plan.verbose_errors {
         let error = with_query(cx, client, error);
         let (id, pc, script) = (client.id, client.pc, client.script);
-        let name = command_name(cx, client);
-        let text = format!(
-            "client {id} got an error in command {pc} ({name}) of script {script}; {error}\n"
-        );
+        let text =
+            format!("client {id} got an error in command {pc} (SQL) of script {script}; {error}\n");
         core.observer.message(Level::Info, &text);
     }
     client.in_pipeline = false;
@@ -93,7 +92,8 @@ pub(super) fn sql(core: &mut Core, cx: Cx<'_>, client: &mut Client) -> Flow {
 
 fn aborted_by_server(core: &mut Core, cx: Cx<'_>, client: &mut Client, error: ServerError) -> Flow {
     let sqlstate = error.sqlstate;
-    let query = client.replies.results;
+    // In a pipeline each command has one result, and pgbench counts from it.
+    let query = if client.in_pipeline { 0 } else { client.replies.results };
     let error = with_query(cx, client, error);
     let (id, script, pc) = (client.id, client.script, client.pc);
     let text =
@@ -192,6 +192,22 @@ pub(super) fn command(core: &mut Core, cx: Cx<'_>, client: &mut Client, why: &st
     command_because(core, cx, client, why, "")
 }
 
+/// `\gset` or `\aset` where there is no result to wait for.
+pub(super) fn store_in_pipeline(
+    core: &mut Core,
+    cx: Cx<'_>,
+    client: &mut Client,
+    mode: StoreMode,
+) -> Flow {
+    let name = replies::store_name(mode);
+    let (id, pc, script) = (client.id, client.pc, client.script);
+    let text = format!(
+        "client {id} aborted in command {pc} ({name}) of script {script}; \
+         \\{name} is not allowed in pipeline mode"
+    );
+    abort(core, cx, client, None, &text)
+}
+
 /// As [`command`], with what was the matter, which pgbench tells on a line
 /// before.
 pub(super) fn command_because(
@@ -219,10 +235,7 @@ pub(super) fn fatal(core: &mut Core, cx: Cx<'_>, client: &mut Client, fatal: &Fa
             let text = format!("{}error storing into variable {name}", at(*query));
             return abort_because(core, cx, client, &text, error);
         }
-        Fatal::Copy { query } => format!(
-            "client {id} aborted in command {pc} (SQL) of script {script}; \
-             COPY is not supported in pgbench, aborting (query {query})"
-        ),
+        Fatal::Copy => "COPY is not supported in pgbench, aborting".to_owned(),
         Fatal::Protocol { text } => {
             format!("client {id} script {script} aborted in command {pc}: {text}")
         }
@@ -238,11 +251,13 @@ pub(super) fn lost(
     io_error: Option<&std::io::Error>,
 ) -> Flow {
     core.tick();
-    if client.commit_in_flight && client.replies.error.is_empty() {
+    let said = server_error(client);
+    // A server that ends the session in the middle of a commit may have
+    // committed: its last words say nothing about that.
+    if client.commit_in_flight && said.as_ref().is_none_or(ServerError::is_fatal) {
         advance::count(core, client, End::Unknown);
     }
     client.commit_in_flight = false;
-    let said = server_error(client);
     let farewell = (said.is_none() && !client.replies.farewell.is_empty())
         .then(|| ErrorFields::new(&client.replies.farewell).to_server_error());
     let sqlstate =
@@ -251,10 +266,7 @@ pub(super) fn lost(
         Some(error) => format!("could not receive data from server: {}", os_words(error)),
         None => CLOSED.to_owned(),
     };
-    let words = match said {
-        Some(error) => format!("{error}\n{closed}"),
-        None => closed,
-    };
+    let words = said.as_ref().map_or(closed, ToString::to_string);
     let (id, script, pc) = (client.id, client.script, client.pc);
     let query = client.replies.results;
     let place = match client.state {
@@ -290,7 +302,7 @@ pub(super) fn connection_failed(
     client: &mut Client,
     error: &session::ConnectError,
 ) -> Flow {
-    core.error(&error.text);
+    // Whoever runs the plan tells why it did not begin.
     if !core.begun {
         core.start_failure.get_or_insert_with(|| (client.id, error.clone()));
         client.state = State::Aborted;
@@ -299,6 +311,7 @@ pub(super) fn connection_failed(
     }
     let text = format!("client {} aborted while establishing connection", client.id);
     let told = format!("{}: {}", text, error.text);
+    core.error(&error.text);
     core.error(&text);
     end_client(core, cx, client, error.sqlstate.clone(), &told)
 }

@@ -12,6 +12,7 @@ mod failures;
 pub(crate) mod log;
 mod measure;
 mod replies;
+mod schedule;
 mod session;
 mod start;
 mod usage;
@@ -78,6 +79,8 @@ pub(crate) struct WorkerResult {
     pub(crate) drain: Tally,
     pub(crate) health: WorkerHealth,
     pub(crate) aborted: u32,
+    /// Scheduled starts that had passed without a client to make them.
+    pub(crate) queued: u64,
     /// It wanted everything to end.
     pub(crate) gave_up: bool,
     /// When its last client ended.
@@ -142,18 +145,15 @@ impl Worker {
     fn drive(&mut self, cx: Cx<'_>, interval: Interval) {
         let core = &mut self.core;
         core.begun = true;
-        core.schedule_ns = core.first_schedule_ns(interval.begin_ns);
         core.end_ns = interval.end_ns;
+        core.schedule.begin(interval.begin_ns);
         core.tick();
         core.figures.begin(interval);
         let unix_us = core.clock.unix_us(core.now_ns);
         if let Some(log) = &mut core.log {
             log.start(unix_us);
         }
-        for client in &mut self.clients {
-            client.state = State::Choosing;
-            advance::advance(&mut self.core, cx, client);
-        }
+        self.begin_clients(cx, interval.begin_ns);
         while self.core.live > 0 && !self.core.control.is_abandoned() {
             let timeout = self.until_next();
             self.turn(cx, timeout);
@@ -161,10 +161,27 @@ impl Worker {
                 self.core.turn_clock();
             }
             if self.core.control.is_stopping() {
+                self.core.schedule.stop(self.core.now_ns);
                 self.stop_waiting(cx);
             }
         }
         self.abandon();
+        let core = &mut self.core;
+        core.schedule.end(core.now_ns.min(core.end_ns));
+    }
+
+    /// Lets every client begin, at once or when its place in the ramp comes.
+    fn begin_clients(&mut self, cx: Cx<'_>, begin_ns: u64) {
+        for client in &mut self.clients {
+            let due_ns = begin_ns + cx.plan.ramp_offset(client.id).as_nanos() as u64;
+            // The clock is read for each: sending the first requests of
+            // thousands of clients takes milliseconds.
+            if self.core.tick() < due_ns {
+                self.core.timers.add(due_ns, client.index);
+            }
+            client.state = State::Ramping { due_ns };
+            advance::advance(&mut self.core, cx, client);
+        }
     }
 
     /// How long nothing but sockets can need the worker.
@@ -193,7 +210,13 @@ impl Worker {
             self.serve(cx, *index as usize, *closed);
         }
         self.core.ready_clients = ready;
+        let mut woken = 0;
         while let Some((_, index)) = self.core.timers.pop_due(self.core.now_ns) {
+            // Those after the first begin when the one before has been served.
+            if woken > 0 {
+                self.core.tick();
+            }
+            woken += 1;
             advance::advance(&mut self.core, cx, &mut self.clients[index as usize]);
         }
         self.serve_queues(cx);
@@ -252,7 +275,7 @@ impl Worker {
     /// After a wish to stop: clients that wait for the clock end at once.
     fn stop_waiting(&mut self, cx: Cx<'_>) {
         for client in &mut self.clients {
-            if matches!(client.state, State::Throttled { .. } | State::Choosing) {
+            if client.state.is_between_transactions() {
                 advance::advance(&mut self.core, cx, client);
             }
         }
@@ -295,7 +318,7 @@ impl Worker {
     fn into_result(self, ended_ns: u64) -> WorkerResult {
         let core = self.core;
         let mut figures = core.figures;
-        if core.throttle_us.is_none() {
+        if !core.schedule.exists() {
             figures.service_is_response();
         }
         let used = figures.usage_at_stop.unwrap_or_default().since(figures.usage_at_start);
@@ -314,6 +337,7 @@ impl Worker {
             drain: figures.drain,
             health,
             aborted: core.aborted,
+            queued: core.schedule.queued(),
             gave_up: core.gave_up,
             ended_ns,
             start_failure: core.start_failure,

@@ -12,9 +12,9 @@ use pgdyno_wire::backend::{
     self, CommandTag, DataRow, ErrorFields, ProtocolError, RowDescription, TransactionStatus, tag,
 };
 
-use super::Cx;
 use super::client::{Awaited, Client, Fatal, State};
 use super::core::Core;
+use super::{Cx, failures};
 
 /// An incomplete message that needed more memory than this gives it back.
 const PARTIAL_KEEP_MAX: usize = 16 * 1024;
@@ -149,7 +149,7 @@ fn handle(
         tag::ERROR_RESPONSE => error_came(core, cx, client, body),
         tag::NOTICE_RESPONSE => notice_came(core, client, body),
         tag::COPY_IN_RESPONSE | tag::COPY_OUT_RESPONSE | tag::COPY_BOTH_RESPONSE => {
-            client.replies.fatal = Some(Fatal::Copy { query: client.replies.results });
+            client.replies.fatal = Some(Fatal::Copy);
         }
         _ => {}
     }
@@ -172,7 +172,8 @@ fn error_came(core: &Core, cx: Cx<'_>, client: &mut Client, body: &[u8]) {
     let preparing = client.replies.preparing > 0;
     if preparing && !cx.plan.prepare_early {
         // As pgbench: told, and then the execution fails for want of it.
-        core.error(&ErrorFields::new(body).to_server_error().to_string());
+        let error = ErrorFields::new(body).to_server_error();
+        core.error(&failures::with_query(cx, client, error).to_string());
         return;
     }
     if preparing {
@@ -289,6 +290,14 @@ pub(super) fn store_last(core: &mut Core, cx: Cx<'_>, client: &mut Client) -> Op
     stored.err()
 }
 
+/// What messages call it.
+pub(super) fn store_name(mode: StoreMode) -> &'static str {
+    match mode {
+        StoreMode::Gset => "gset",
+        StoreMode::Aset => "aset",
+    }
+}
+
 /// Stores the columns of the row that came last.
 fn store(core: &mut Core, cx: Cx<'_>, client: &mut Client) -> Result<(), Fatal> {
     let Some(target) = sql_of(cx, client).and_then(|sql| sql.store.as_ref()) else {
@@ -303,13 +312,14 @@ fn store(core: &mut Core, cx: Cx<'_>, client: &mut Client) -> Result<(), Fatal> 
         core.name.clear();
         core.name.extend_from_slice(&target.prefix);
         core.name.extend_from_slice(column.name);
-        client.vars.store_column(&cx.plan.program.names, "gset", &core.name, value).map_err(
-            |error| Fatal::Store {
+        client
+            .vars
+            .store_column(&cx.plan.program.names, store_name(target.mode), &core.name, value)
+            .map_err(|error| Fatal::Store {
                 error: error.to_string(),
                 name: String::from_utf8_lossy(&core.name).into_owned(),
                 query,
-            },
-        )?;
+            })?;
     }
     Ok(())
 }

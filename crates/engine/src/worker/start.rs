@@ -17,6 +17,7 @@ use super::client::{Client, Replies, State};
 use super::core::{Clock, Control, Core, FromWorker, limits};
 use super::log::{Log, LogColumns};
 use super::measure::Figures;
+use super::schedule::Schedule;
 use super::{BUFFER_BYTES, Worker};
 use crate::observe::Observer;
 use crate::plan::RunPlan;
@@ -78,12 +79,8 @@ pub(crate) fn start(
         end_ns: u64::MAX,
         transactions_max,
         latency_limit_ns,
-        throttle_us: plan.rate.map(|rate| 1e6 / rate.tps * f64::from(plan.workers.get())),
-        throttle_offset: f64::from(index) / f64::from(plan.workers.get()),
-        steady: plan.rate.is_some_and(|rate| rate.steady),
-        schedule_ns: 0,
+        schedule: Schedule::new(plan, index, threads.map_or(fallback, |s| s.throttle)),
         choice_random: threads.map_or(fallback, |streams| streams.choice),
-        throttle_random: threads.map_or(fallback, |streams| streams.throttle),
         sample_random: threads.map_or(fallback, |streams| streams.sampling),
         live: count,
         ready: 0,
