@@ -3,6 +3,7 @@
 //! One server is shared by most tests, each with a database of its own. Tests
 //! that kill a server start it themselves.
 
+#![allow(clippy::print_stderr, reason = "what is skipped is told")]
 #![allow(clippy::unwrap_used, reason = "a test ends where its fixture fails")]
 
 mod audits;

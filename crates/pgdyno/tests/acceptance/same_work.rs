@@ -34,11 +34,14 @@ fn run(database: &Database<'_>, target: &str, more: &[&str]) -> (Value, String) 
 #[test]
 fn every_way_to_the_server_does_the_same_work() {
     let database = Server::shared().loaded();
-    let ways = [database.keywords_verified(), database.keywords_unix(), database.uri_plain()];
+    let mut ways = vec![database.keywords_unix(), database.uri_plain()];
+    if database.server.has_tls() {
+        ways.push(database.keywords_verified());
+    }
     let runs: Vec<(Value, String)> = ways.iter().map(|way| run(&database, way, &[])).collect();
     let tls = |run: &(Value, String)| run.0["target"]["tls"]["verified"].clone();
-    assert_eq!(tls(&runs[0]), Value::Bool(true));
-    assert_eq!((tls(&runs[1]), tls(&runs[2])), (Value::Null, Value::Null));
+    assert_eq!((tls(&runs[0]), tls(&runs[1])), (Value::Null, Value::Null));
+    assert!(runs.get(2).is_none_or(|run| tls(run) == Value::Bool(true)));
     for (record, checksums) in &runs {
         assert_eq!(count(record, "committed"), 240);
         assert_eq!(work(record), work(&runs[0].0));

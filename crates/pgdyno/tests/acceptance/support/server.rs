@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
-use pgdyno_target::{EmbeddedConfig, EmbeddedServer};
+use pgdyno_target::embedded::{EmbeddedConfig, EmbeddedError, EmbeddedServer};
 use pgdyno_wire::options::Options;
 use pgdyno_wire::{ConnectContext, Connection};
 
@@ -15,6 +15,12 @@ use super::authority::{Authority, Valid};
 
 /// The database that others are copied from: tables at scale 1.
 const TEMPLATE: &str = "loaded";
+
+/// What a server without TLS says to `ssl = on`.
+const NO_TLS: &str = "SSL is not supported by this build";
+
+/// Turns what is skipped into a failure, for CI.
+const REQUIRE_VARIABLE: &str = "PGDYNO_TEST_REQUIRE";
 
 /// A server that goes away with the test.
 pub(crate) struct Server {
@@ -44,7 +50,15 @@ impl Server {
     }
 
     pub(crate) fn start(wanted: Wanted) -> Self {
-        let authority = wanted.tls.map(Authority::new);
+        let Some(valid) = wanted.tls else { return Self::with(wanted, None).unwrap() };
+        match Self::with(wanted, Some(Authority::new(valid))) {
+            // PostgreSQL can be built without TLS, and for some is.
+            Err(error) if error.to_string().contains(NO_TLS) => Self::with(wanted, None).unwrap(),
+            result => result.unwrap(),
+        }
+    }
+
+    fn with(wanted: Wanted, authority: Option<Authority>) -> Result<Self, EmbeddedError> {
         let mut settings = vec![
             ("shared_buffers".to_owned(), "64MB".to_owned()),
             // Autovacuum would keep copies of the template waiting.
@@ -60,7 +74,18 @@ impl Server {
             settings,
             ..EmbeddedConfig::default()
         };
-        Self { embedded: EmbeddedServer::start(&config).unwrap(), authority }
+        Ok(Self { embedded: EmbeddedServer::start(&config)?, authority })
+    }
+
+    /// False where the server was built without TLS, which fails a test run
+    /// that asks for everything, and is told otherwise.
+    pub(crate) fn has_tls(&self) -> bool {
+        let has = self.authority.is_some();
+        if !has {
+            assert!(std::env::var_os(REQUIRE_VARIABLE).is_none(), "{NO_TLS}");
+            eprintln!("skipped: {NO_TLS}");
+        }
+        has
     }
 
     pub(crate) fn password(&self) -> String {
