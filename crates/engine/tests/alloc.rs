@@ -126,6 +126,7 @@ fn plan(server: &EmbeddedServer, text: &str, protocol: Protocol, transactions: u
         prepare_early: true,
         limit: Limit::Transactions(transactions),
         warmup: Duration::ZERO,
+        ramp: Duration::ZERO,
         measure_drain: true,
         clock_start: ClockStart::AfterConnecting,
         rate: None,

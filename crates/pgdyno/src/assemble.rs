@@ -8,7 +8,7 @@ use pgdyno_engine::outcome::{ClientError, Ended as HowEnded, RunOutcome};
 use pgdyno_engine::plan::{Backoff, Limit as PlanLimit, Protocol, RunPlan};
 use pgdyno_record::{
     Audit, BackoffPlan, DriverRecord, EndKind, Ended, Endpoint, Limit, LoadRecord, LoadedTable,
-    MachineRecord, PlanRecord, RunRecord, SCHEMA_VERSION, Sections, TargetRecord, TlsRecord,
+    MachineRecord, PlanRecord, RunRecord, SCHEMA_VERSION, ScheduleRecord, Sections, TargetRecord, TlsRecord,
     WorkloadRecord, judge, redact,
 };
 use pgdyno_target::Machine;
@@ -46,7 +46,6 @@ pub(crate) struct Facts<'a> {
     pub(crate) isolation: Option<Isolation>,
     pub(crate) settings: ServerFacts,
     pub(crate) findings: &'a [Finding],
-    pub(crate) warmup: Duration,
 }
 
 /// What the server says of itself.
@@ -111,6 +110,12 @@ pub(crate) fn record(facts: &Facts<'_>, outcome: &RunOutcome) -> RunRecord {
         DriverRecord::new(&outcome.workers, rss_max_bytes(), sections.totals.response.p50_us);
     let args: Vec<String> =
         std::env::args_os().map(|arg| arg.to_string_lossy().into_owned()).collect();
+    let schedule = facts.plan.rate.map(|rate| ScheduleRecord {
+        offered_tps: rate.tps,
+        achieved_tps: sections.totals.tps,
+        steady: rate.steady,
+        queued: outcome.queued,
+    });
     let mut record = RunRecord {
         schema_version: SCHEMA_VERSION,
         pgdyno_version: env!("CARGO_PKG_VERSION").to_owned(),
@@ -129,6 +134,7 @@ pub(crate) fn record(facts: &Facts<'_>, outcome: &RunOutcome) -> RunRecord {
         ended: ended(outcome),
         load: facts.load.map(load),
         totals: sections.totals,
+        schedule,
         transactions: sections.transactions,
         statements: sections.statements,
         connections: sections.connections,
@@ -190,7 +196,8 @@ fn plan(facts: &Facts<'_>) -> PlanRecord {
             PlanLimit::Duration(time) => Limit::Duration { seconds: time.as_secs_f64() },
             PlanLimit::Transactions(per_client) => Limit::Transactions { per_client },
         },
-        warmup_s: facts.warmup.as_secs_f64(),
+        warmup_s: plan.before_measuring().as_secs_f64(),
+        ramp_s: plan.ramp.as_secs_f64(),
         rate_tps: plan.rate.map(|rate| rate.tps),
         latency_limit_us: plan.latency_limit.map(whole_us),
         protocol: match plan.protocol {

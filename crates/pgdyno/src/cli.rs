@@ -172,6 +172,10 @@ pub(crate) struct LoadArgs {
     /// Time before the measured interval, kept apart
     #[arg(long, default_value = "0", value_parser = duration)]
     pub(crate) warmup: std::time::Duration,
+    /// Begin the clients evenly over this time, all connected before. It is part of the
+    /// warm-up: the measured interval begins when both are over
+    #[arg(long, default_value = "0", value_parser = duration, value_name = "TIME")]
+    pub(crate) ramp: std::time::Duration,
     /// Transactions per second, over all clients
     #[arg(short = 'R', long, value_parser = positive)]
     pub(crate) rate: Option<f64>,

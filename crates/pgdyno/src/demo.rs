@@ -33,6 +33,7 @@ fn as_run(args: &DemoArgs) -> RunArgs {
             time: Some(args.time),
             transactions: None,
             warmup: WARMUP,
+            ramp: std::time::Duration::ZERO,
             rate: None,
             rate_steady: false,
             latency_limit: None,

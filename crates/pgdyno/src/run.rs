@@ -67,7 +67,6 @@ pub(crate) fn run(args: &RunArgs, terminal: &Terminal) -> Result<(), Failure> {
         isolation,
         settings,
         findings: &findings,
-        warmup: args.load.warmup,
     };
     let record = assemble::record(&facts, &outcome);
     let path = Store::new(&args.output.records).write(&record);
@@ -263,6 +262,7 @@ fn make_plan(args: &RunArgs, opened: &Opened, work: &Work) -> Result<RunPlan, Fa
         prepare_early: !load.reconnect,
         limit,
         warmup: load.warmup,
+        ramp: load.ramp,
         measure_drain: matches!(limit, Limit::Transactions(_)),
         clock_start: ClockStart::AfterConnecting,
         rate: load.rate.map(|tps| Rate { tps, steady: load.rate_steady }),
@@ -298,11 +298,7 @@ fn announce(args: &RunArgs, plan: &RunPlan, opened: &Opened, terminal: &Terminal
             format!("{} each", format::counted(count, "transaction"))
         }
     };
-    let warmup = if plan.warmup.is_zero() {
-        String::new()
-    } else {
-        format!(" after {} of warm-up", format::duration_s(plan.warmup.as_secs_f64(), unicode))
-    };
+    let warmup = warmup_words(plan, unicode);
     let what = if args.scripts.is_empty() { &args.workload.workload } else { "scripts" };
     terminal.say(&format!(
         "Running {what} on {}: {}, {}, {length}{warmup} (seed {}) …",
@@ -311,6 +307,19 @@ fn announce(args: &RunArgs, plan: &RunPlan, opened: &Opened, terminal: &Terminal
         format::counted(u64::from(plan.workers.get()), "worker"),
         plan.seed,
     ));
+}
+
+fn warmup_words(plan: &RunPlan, unicode: bool) -> String {
+    let shown = |time: Duration| format::duration_s(time.as_secs_f64(), unicode);
+    let whole = plan.before_measuring();
+    match (whole.is_zero(), plan.ramp.is_zero()) {
+        (true, _) => String::new(),
+        (false, true) => format!(" after {} of warm-up", shown(whole)),
+        (false, false) => {
+            let ramp = shown(plan.ramp);
+            format!(" after {} of warm-up, in which clients begin over {ramp}", shown(whole))
+        }
+    }
 }
 
 fn start_failed(error: &pgdyno_engine::RunError) -> Failure {

@@ -22,9 +22,9 @@ pub use driver::{DriverRecord, Saturation, WorkerHealth, WorkerRecord};
 pub use latency::{Latencies, LatencyError, LatencyRecord};
 pub use run::{
     Audit, AuditOutcome, BackoffPlan, ConnectionRecord, Counts, EndKind, Ended, Endpoint, Limit,
-    LoadRecord, LoadedTable, MachineRecord, PlanRecord, RunRecord, SCHEMA_VERSION, ScriptInfo,
-    Sections, StatementInfo, StatementKind, StatementRecord, TargetRecord, TlsRecord, Totals,
-    TransactionRecord, WorkloadRecord,
+    LoadRecord, LoadedTable, MachineRecord, PlanRecord, RunRecord, SCHEMA_VERSION, ScheduleRecord,
+    ScriptInfo, Sections, StatementInfo, StatementKind, StatementRecord, TargetRecord, TlsRecord,
+    Totals, TransactionRecord, WorkloadRecord,
 };
 pub use sqlstate::{FailureClass, SqlState, SqlStateClass};
 pub use store::{Store, StoreError};

@@ -52,6 +52,8 @@ pub struct RunRecord {
     pub load: Option<LoadRecord>,
     /// All transaction types together.
     pub totals: Totals,
+    /// What became of the offered rate; none without a rate.
+    pub schedule: Option<ScheduleRecord>,
     /// Each transaction type, in the order of the scripts.
     pub transactions: Vec<TransactionRecord>,
     /// Each statement, in the order of scripts and commands.
@@ -186,8 +188,10 @@ pub struct PlanRecord {
     pub workers: u32,
     /// How the run was to end.
     pub limit: Limit,
-    /// Warm-up before the measured interval, s.
+    /// Warm-up before the measured interval, the ramp included, s.
     pub warmup_s: f64,
+    /// Clients began evenly over this long at the start of the warm-up, s.
+    pub ramp_s: f64,
     /// Offered rate over all clients, transactions per second; none is as
     /// fast as possible.
     pub rate_tps: Option<f64>,
@@ -280,6 +284,22 @@ pub struct Totals {
     pub response: LatencyRecord,
     /// From the actual start to the end, committed transactions.
     pub service: LatencyRecord,
+}
+
+/// What became of an offered rate.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ScheduleRecord {
+    /// Transactions per second that were to start, over all clients.
+    pub offered_tps: f64,
+    /// Transactions committed per second.
+    pub achieved_tps: f64,
+    /// Whether starts had equal distances; else those of a Poisson process.
+    pub steady: bool,
+    /// Starts that had passed without a free client when the time was over.
+    /// These transactions are in no histogram: had they run, their response
+    /// times would have been among the longest.
+    pub queued: u64,
 }
 
 /// How many transactions ended how.

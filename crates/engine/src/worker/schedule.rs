@@ -94,7 +94,8 @@ impl Schedule {
         let (ramp, since) = (self.ramp_ns as f64, since_ns as f64);
         let work = since * since / (2.0 * ramp) + distance_ns as f64;
         let next = if work < ramp / 2.0 { (2.0 * ramp * work).sqrt() } else { work + ramp / 2.0 };
-        self.begin_ns + next as u64
+        // Rounding must not take a start back before the last one.
+        self.begin_ns + (next as u64).max(since_ns)
     }
 
     /// A client that had taken the start at `due_ns` ends without making it.

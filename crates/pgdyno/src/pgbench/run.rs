@@ -104,6 +104,7 @@ fn engine_plan(
             Until::Seconds(seconds) => Limit::Duration(Duration::from_secs(seconds.into())),
         },
         warmup: Duration::ZERO,
+        ramp: Duration::ZERO,
         measure_drain: true,
         clock_start: ClockStart::BeforeConnecting,
         rate: rate(plan),

@@ -47,6 +47,7 @@ pub(crate) fn record() -> RunRecord {
         load: Some(load()),
         driver: DriverRecord::new(&[worker], 9_437_184, sections.totals.response.p50_us),
         totals: sections.totals,
+        schedule: None,
         transactions: sections.transactions,
         statements: sections.statements,
         connections: sections.connections,
@@ -177,6 +178,7 @@ fn plan() -> PlanRecord {
         workers: 1,
         limit: Limit::Duration { seconds: SECONDS as f64 },
         warmup_s: 2.0,
+        ramp_s: 0.0,
         rate_tps: None,
         latency_limit_us: None,
         protocol: "prepared".to_owned(),
@@ -247,6 +249,13 @@ mod tests {
             verified: true,
         });
         full.plan.rate_tps = Some(1_500.0);
+        full.plan.ramp_s = 1.5;
+        full.schedule = Some(ScheduleRecord {
+            offered_tps: 1_500.0,
+            achieved_tps: full.totals.tps,
+            steady: true,
+            queued: 17,
+        });
         full.plan.latency_limit_us = Some(50_000);
         full.plan.limit = Limit::Transactions { per_client: 10 };
         full.plan.isolation = Some("serializable".to_owned());
