@@ -75,6 +75,8 @@ pub(super) fn drive(
     let watched = attempt.machine.generation();
     if let Some(fd) = attempt.machine.fd() {
         let result = match attempt.watched {
+            // Edge-triggered: what was watched for goes on being reported.
+            Some((generation, wanted)) if generation == watched && wanted == want => Ok(()),
             Some((generation, _)) if generation == watched => {
                 core.poller.change(fd, client.index, want)
             }
