@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use pgdyno_target::dialect::{Dialect, Isolation};
 use pgdyno_target::embedded::{EmbeddedConfig, EmbeddedServer};
 use pgdyno_target::resolve::{self, Place, Surroundings, Target, Why};
-use pgdyno_target::{Detected, Probe, detect};
+use pgdyno_target::{Detected, detect};
 use pgdyno_wire::Connection;
 use pgdyno_wire::connect::ConnectContext;
 use pgdyno_wire::conninfo::ProcessEnv;
@@ -129,7 +129,7 @@ impl Opened {
             server,
         };
         let mut connection = opened.connect(stop)?;
-        opened.detected = detect(&mut Asked(&mut connection))
+        opened.detected = detect(&mut connection)
             .map_err(|error| Failure::not_completed(error.to_string()))?;
         opened.dialect = target.dialect.unwrap_or(opened.detected.dialect);
         Ok(opened)
@@ -238,28 +238,6 @@ fn start_embedded(
         );
     }
     Ok(server)
-}
-
-/// Detection's questions, asked over a session.
-struct Asked<'a>(&'a mut Connection);
-
-impl Probe for Asked<'_> {
-    fn parameter(&self, name: &str) -> Option<String> {
-        self.0.parameter(name).map(str::to_owned)
-    }
-
-    fn first_row(
-        &mut self,
-        sql: &str,
-    ) -> Result<Option<Vec<Option<String>>>, pgdyno_target::detect::ProbeError> {
-        match self.0.simple_query(sql) {
-            Ok(results) => {
-                Ok(results.into_iter().next().and_then(|result| result.rows.into_iter().next()))
-            }
-            Err(error) if error.server().is_some() && !error.is_connection_lost() => Ok(None),
-            Err(error) => Err(pgdyno_target::detect::ProbeError(error.to_string())),
-        }
-    }
 }
 
 fn capital(text: &str) -> String {
