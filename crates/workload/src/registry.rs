@@ -1,6 +1,6 @@
 //! The list of workloads, and how one is made by name.
 
-use crate::tpcb::{Tpcb, Variant};
+use crate::tpcb::{Branch, Tpcb, Variant};
 use crate::workload::Workload;
 
 /// The largest scale: `pgbench_accounts` then has 2^47 keys and more, and all
@@ -60,6 +60,18 @@ pub enum MakeError {
         /// The parameters that exist.
         known: Vec<&'static str>,
     },
+    /// A parameter has a value that it does not take.
+    #[error("parameter \"{name}\" of workload \"{workload}\" is \"{value}\"; expected {expected}")]
+    ParamValue {
+        /// The workload.
+        workload: &'static str,
+        /// The parameter.
+        name: String,
+        /// The value asked for.
+        value: String,
+        /// What it takes.
+        expected: &'static str,
+    },
     /// The scale is out of range.
     #[error("scale {0} is out of range (1 .. {SCALE_MAX})")]
     Scale(u64),
@@ -69,28 +81,64 @@ fn has(known: &[&'static str]) -> String {
     if known.is_empty() { "it has none".into() } else { format!("it has: {}", known.join(", ")) }
 }
 
+/// Parameters of pgbench's tables.
+const TPCB_PARAMS: &[Param] = &[
+    Param {
+        name: "branch",
+        help: "which branch a transaction uses: drawn (as pgbench: by chance, whatever the \
+               account) or account (the account's own, named in every statement, so that one \
+               shard serves the transaction) [default: drawn]",
+    },
+    Param {
+        name: "pieces",
+        help: "into how many pieces each table is split, where the database lets one say so: \
+               tablets, hash buckets, shards [default: the database's]",
+    },
+];
+
+/// The most pieces that a table can be asked to have: a thousandth of it would
+/// already be a strange choice, and a slip of the finger can take hours.
+const PIECES_MAX: u32 = 65_536;
+
+const fn tpcb_entry(
+    variant: Variant,
+    make: fn(&Choice<'_>) -> Result<Box<dyn Workload>, MakeError>,
+) -> Entry {
+    Entry { name: variant.name(), description: variant.description(), params: TPCB_PARAMS, make }
+}
+
+fn make_tpcb(variant: Variant, choice: &Choice<'_>) -> Result<Box<dyn Workload>, MakeError> {
+    let mut tpcb = Tpcb::new(variant, choice.scale);
+    for (name, value) in choice.params {
+        let refused = |expected: &'static str| MakeError::ParamValue {
+            workload: variant.name(),
+            name: name.clone(),
+            value: value.clone(),
+            expected,
+        };
+        match name.as_str() {
+            "branch" => {
+                let branch = Branch::by_name(value).ok_or_else(|| refused("drawn or account"))?;
+                tpcb = tpcb.with_branch(branch);
+            }
+            "pieces" => {
+                let pieces = value.parse().ok().filter(|n| (1..=PIECES_MAX).contains(n));
+                tpcb = tpcb.with_pieces(pieces.ok_or_else(|| refused("a number from 1 to 65536"))?);
+            }
+            // Names were checked against the list.
+            _ => {}
+        }
+    }
+    Ok(Box::new(tpcb))
+}
+
 /// All workloads, in the order in which they are listed.
 #[must_use]
 pub fn workloads() -> &'static [Entry] {
     const ENTRIES: [Entry; 3] = [
-        Entry {
-            name: Variant::TpcbLike.name(),
-            description: Variant::TpcbLike.description(),
-            params: &[],
-            make: |choice| Ok(Box::new(Tpcb::new(Variant::TpcbLike, choice.scale))),
-        },
-        Entry {
-            name: Variant::SimpleUpdate.name(),
-            description: Variant::SimpleUpdate.description(),
-            params: &[],
-            make: |choice| Ok(Box::new(Tpcb::new(Variant::SimpleUpdate, choice.scale))),
-        },
-        Entry {
-            name: Variant::SelectOnly.name(),
-            description: Variant::SelectOnly.description(),
-            params: &[],
-            make: |choice| Ok(Box::new(Tpcb::new(Variant::SelectOnly, choice.scale))),
-        },
+        tpcb_entry(Variant::TpcbLike, |choice| make_tpcb(Variant::TpcbLike, choice)),
+        tpcb_entry(Variant::SimpleUpdate, |choice| make_tpcb(Variant::SimpleUpdate, choice)),
+        tpcb_entry(Variant::SelectOnly, |choice| make_tpcb(Variant::SelectOnly, choice)),
     ];
     &ENTRIES
 }
@@ -147,7 +195,14 @@ mod tests {
         );
         let params = [("skew".to_owned(), "1".to_owned())];
         let error = make(&Choice { name: "tpcb", scale: 1, params: &params }).unwrap_err();
-        assert_eq!(error.to_string(), "workload \"tpcb\" has no parameter \"skew\"; it has none");
+        let text = error.to_string();
+        assert_eq!(text, "workload \"tpcb\" has no parameter \"skew\"; it has: branch, pieces");
+        for (name, value) in [("branch", "own"), ("pieces", "0"), ("pieces", "many")] {
+            let params = [(name.to_owned(), value.to_owned())];
+            let error = make(&Choice { name: "tpcb", scale: 1, params: &params }).unwrap_err();
+            let text = error.to_string();
+            assert!(text.contains(name) && text.contains(value), "{text}");
+        }
         for scale in [0, SCALE_MAX + 1] {
             let error = make(&Choice { name: "tpcb", scale, params: &[] }).unwrap_err();
             assert_eq!(error, MakeError::Scale(scale));

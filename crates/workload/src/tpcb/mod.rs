@@ -8,6 +8,7 @@ mod audits;
 mod data;
 mod reset;
 mod schema;
+mod scripts;
 
 use std::ops::Range;
 
@@ -16,7 +17,7 @@ use pgdyno_target::dialect::Dialect;
 use crate::audit::{AccessError, ProbeError};
 use crate::figures::{Commits, Figures, Finding};
 use crate::session::Session;
-use crate::workload::{Body, Found, Reset, Table, TableStatement, Transaction, Workload};
+use crate::workload::{Found, Reset, Table, TableStatement, Transaction, Workload};
 
 /// Rows of `pgbench_tellers` for each branch.
 pub const TELLERS_PER_BRANCH: u64 = 10;
@@ -61,12 +62,33 @@ impl Variant {
             Self::SelectOnly => "pgbench's select only: 1 select by key; reads from cache or disk",
         }
     }
+}
 
-    const fn script_name(self) -> &'static str {
+/// Which branch and teller a transaction uses.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Branch {
+    /// By chance, whatever the account's own is, as pgbench does.
+    #[default]
+    Drawn,
+    /// The account's own branch and one of its tellers, and every statement
+    /// names it: on a database that spreads the tables by branch, one shard
+    /// then serves the transaction.
+    OfAccount,
+}
+
+impl Branch {
+    /// By the parameter's value.
+    #[must_use]
+    pub fn by_name(name: &str) -> Option<Self> {
+        [Self::Drawn, Self::OfAccount].into_iter().find(|branch| branch.name() == name)
+    }
+
+    /// The parameter's value.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
         match self {
-            Self::TpcbLike => "tpcb-like",
-            Self::SimpleUpdate => "simple-update",
-            Self::SelectOnly => "select-only",
+            Self::Drawn => "drawn",
+            Self::OfAccount => "account",
         }
     }
 }
@@ -76,6 +98,8 @@ impl Variant {
 pub struct Tpcb {
     variant: Variant,
     scale: u64,
+    branch: Branch,
+    pieces: Option<u32>,
 }
 
 impl Tpcb {
@@ -83,7 +107,19 @@ impl Tpcb {
     /// A scale of 0 is taken as 1.
     #[must_use]
     pub fn new(variant: Variant, scale: u64) -> Self {
-        Self { variant, scale: scale.max(1) }
+        Self { variant, scale: scale.max(1), branch: Branch::default(), pieces: None }
+    }
+
+    /// The same with another choice of branches.
+    #[must_use]
+    pub const fn with_branch(self, branch: Branch) -> Self {
+        Self { branch, ..self }
+    }
+
+    /// The same with tables of so many pieces.
+    #[must_use]
+    pub const fn with_pieces(self, pieces: u32) -> Self {
+        Self { pieces: Some(pieces), ..self }
     }
 
     /// Rows of `pgbench_tellers`.
@@ -113,15 +149,27 @@ impl Workload for Tpcb {
     }
 
     fn params(&self) -> Vec<(&'static str, String)> {
-        Vec::new()
+        let mut params = vec![("branch", self.branch.name().to_owned())];
+        params.extend(self.pieces.map(|pieces| ("pieces", pieces.to_string())));
+        params
+    }
+
+    fn check(&self, dialect: &dyn Dialect) -> Result<(), String> {
+        if self.pieces.is_some() && dialect.pieces().is_none() {
+            return Err(format!(
+                "--param pieces: {} does not let one choose into how many pieces a table is split",
+                dialect.title()
+            ));
+        }
+        Ok(())
     }
 
     fn tables(&self) -> Vec<Table> {
         schema::tables(self)
     }
 
-    fn drop_statements(&self, _dialect: &dyn Dialect) -> Vec<String> {
-        schema::drop_statements()
+    fn drop_statements(&self, dialect: &dyn Dialect) -> Vec<String> {
+        schema::drop_statements(dialect)
     }
 
     fn create_statements(&self, dialect: &dyn Dialect) -> Vec<String> {
@@ -129,7 +177,7 @@ impl Workload for Tpcb {
     }
 
     fn key_statements(&self, dialect: &dyn Dialect) -> Vec<TableStatement> {
-        schema::key_statements(dialect)
+        schema::key_statements(self, dialect)
     }
 
     fn settle_statements(&self, dialect: &dyn Dialect) -> Vec<TableStatement> {
@@ -141,17 +189,7 @@ impl Workload for Tpcb {
     }
 
     fn transactions(&self) -> Vec<Transaction> {
-        // pgbench's own lookup takes abbreviations; here the name is whole.
-        pgdyno_script::builtin::BUILTINS
-            .iter()
-            .filter(|script| script.name == self.variant.script_name())
-            .map(|script| Transaction {
-                name: script.name,
-                description: script.description,
-                weight: 1,
-                body: Body::Script(script.text),
-            })
-            .collect()
+        scripts::transactions(self.variant, self.branch)
     }
 
     fn audit_query(&self, _dialect: &dyn Dialect) -> String {

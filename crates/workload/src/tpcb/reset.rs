@@ -6,7 +6,7 @@
 //! leaves dead rows, though, one for each changed row, so above a share of the
 //! accounts loading anew is both cheaper and cleaner.
 
-use pgdyno_target::dialect::Dialect;
+use pgdyno_target::dialect::{Dialect, ResetMethod};
 
 use super::Tpcb;
 use crate::audit::{AccessError, read_figures};
@@ -40,6 +40,9 @@ pub(super) fn reset(
     session: &mut dyn Session,
     dialect: &dyn Dialect,
 ) -> Result<Reset, AccessError> {
+    if dialect.reset_method() == ResetMethod::DropAndCreate {
+        return Ok(reload(format!("{} is cheaper to load than to put back", dialect.title())));
+    }
     let Some(truncate) = dialect.truncate_statement(&["pgbench_history"]) else {
         return Ok(reload(format!("{} has no way to empty a table in place", dialect.title())));
     };

@@ -1,6 +1,7 @@
 //! pgbench's four tables, as statements for a dialect.
 
-use pgdyno_target::dialect::{Dialect, KeyPlacement};
+use pgdyno_target::ddl::{Spread, TableSpec};
+use pgdyno_target::dialect::Dialect;
 
 use super::{BIGINT_SCALE, Tpcb};
 use crate::workload::{KeySum, Table, TableStatement, Workload};
@@ -50,63 +51,85 @@ pub(super) fn tables(tpcb: &Tpcb) -> Vec<Table> {
     ]
 }
 
-/// All tables in one statement, as pgbench drops them.
-pub(super) fn drop_statements() -> Vec<String> {
-    vec![
-        "DROP TABLE IF EXISTS pgbench_accounts, pgbench_branches, pgbench_history, pgbench_tellers"
-            .to_owned(),
+/// All four, the large ones first.
+const NAMES: [&str; 4] =
+    ["pgbench_accounts", "pgbench_branches", "pgbench_history", "pgbench_tellers"];
+
+/// Drops all tables, in the way of the dialect.
+pub(super) fn drop_statements(dialect: &dyn Dialect) -> Vec<String> {
+    dialect.drop_tables(&NAMES)
+}
+
+/// A table's columns with their types.
+type Columns = Vec<(&'static str, &'static str)>;
+
+fn columns(tpcb: &Tpcb, table: &str) -> Columns {
+    let aid = tpcb.scale() >= BIGINT_SCALE;
+    let (aid_key, aid) = if aid { ("bigint NOT NULL", "bigint") } else { ("int NOT NULL", "int") };
+    match table {
+        "pgbench_branches" => {
+            vec![("bid", "int NOT NULL"), ("bbalance", "int"), ("filler", "char(88)")]
+        }
+        "pgbench_tellers" => vec![
+            ("tid", "int NOT NULL"),
+            ("bid", "int"),
+            ("tbalance", "int"),
+            ("filler", "char(84)"),
+        ],
+        "pgbench_accounts" => {
+            vec![("aid", aid_key), ("bid", "int"), ("abalance", "int"), ("filler", "char(84)")]
+        }
+        _ => vec![
+            ("tid", "int"),
+            ("bid", "int"),
+            ("aid", aid),
+            ("delta", "int"),
+            ("mtime", "timestamp"),
+            ("filler", "char(22)"),
+        ],
+    }
+}
+
+/// A table with its primary key and without its columns. Where tables are
+/// spread, a branch and all that belongs to it are together, so the branches
+/// come first: the others are put beside them.
+fn specs(tpcb: &Tpcb) -> [TableSpec<'static>; 4] {
+    const BESIDE: Spread<'static> = Spread::By { by: "bid", beside: Some("pgbench_branches") };
+    let spec = |name, key, spread, fillfactor| TableSpec {
+        name,
+        columns: &[],
+        key,
+        spread,
+        fillfactor,
+        pieces: tpcb.pieces,
+    };
+    // pgbench writes the clause also for 100, which is the server's default.
+    [
+        spec("pgbench_branches", &["bid"], Spread::By { by: "bid", beside: None }, Some(100)),
+        spec("pgbench_tellers", &["tid"], BESIDE, Some(100)),
+        spec("pgbench_accounts", &["aid"], BESIDE, Some(100)),
+        spec("pgbench_history", &[], BESIDE, None),
     ]
 }
 
-/// The tables with pgbench's columns and types, in pgbench's order.
+/// The tables with pgbench's columns and types.
 pub(super) fn create_statements(tpcb: &Tpcb, dialect: &dyn Dialect) -> Vec<String> {
-    let aid = if tpcb.scale() >= BIGINT_SCALE { "bigint" } else { "int" };
-    let inline = dialect.key_placement() == KeyPlacement::InCreateTable;
-    // pgbench writes the clause also for 100, which is the server's default.
-    let fill = if dialect.table_options().fillfactor { " WITH (fillfactor=100)" } else { "" };
-    let key = |column: &str| {
-        if inline { format!(", PRIMARY KEY ({column})") } else { String::new() }
+    let made = |spec: &TableSpec<'static>| {
+        let columns = columns(tpcb, spec.name);
+        dialect.create_table(&TableSpec { columns: &columns, ..*spec })
     };
-    // The script names its columns, so a generated key does not disturb it.
-    let history_key = if dialect.needs_key_on_every_table() {
-        ", id uuid NOT NULL DEFAULT gen_random_uuid(), PRIMARY KEY (id)"
-    } else {
-        ""
-    };
-    vec![
-        format!(
-            "CREATE TABLE pgbench_history (tid int, bid int, aid {aid}, delta int, \
-             mtime timestamp, filler char(22){history_key})"
-        ),
-        format!(
-            "CREATE TABLE pgbench_tellers (tid int NOT NULL, bid int, tbalance int, \
-             filler char(84){}){fill}",
-            key("tid")
-        ),
-        format!(
-            "CREATE TABLE pgbench_accounts (aid {aid} NOT NULL, bid int, abalance int, \
-             filler char(84){}){fill}",
-            key("aid")
-        ),
-        format!(
-            "CREATE TABLE pgbench_branches (bid int NOT NULL, bbalance int, \
-             filler char(88){}){fill}",
-            key("bid")
-        ),
-    ]
+    specs(tpcb).iter().flat_map(made).collect()
 }
 
 /// Primary keys after the load, where that is the fast way. The large table
 /// stands first: with several connections it then starts first.
-pub(super) fn key_statements(dialect: &dyn Dialect) -> Vec<TableStatement> {
-    if dialect.key_placement() == KeyPlacement::InCreateTable {
-        return Vec::new();
-    }
-    [("pgbench_accounts", "aid"), ("pgbench_tellers", "tid"), ("pgbench_branches", "bid")]
-        .into_iter()
-        .map(|(table, column)| TableStatement {
-            table,
-            sql: format!("ALTER TABLE {table} ADD PRIMARY KEY ({column})"),
+pub(super) fn key_statements(tpcb: &Tpcb, dialect: &dyn Dialect) -> Vec<TableStatement> {
+    let mut specs = specs(tpcb);
+    specs.sort_by_key(|spec| spec.name != "pgbench_accounts");
+    specs
+        .iter()
+        .filter_map(|spec| {
+            dialect.add_key(spec).map(|sql| TableStatement { table: spec.name, sql })
         })
         .collect()
 }
@@ -126,7 +149,7 @@ mod tests {
     use super::*;
     use crate::tpcb::Variant;
     use pgdyno_target::detect::{Probe, ProbeError};
-    use pgdyno_target::dialect::{Evidence, TableOptions, postgres};
+    use pgdyno_target::dialect::{Evidence, KeyPlacement, TableOptions, postgres};
 
     /// A database that is as unlike PostgreSQL as the dialects allow.
     #[derive(Debug)]
@@ -180,7 +203,7 @@ mod tests {
             let tpcb = Tpcb::new(Variant::TpcbLike, scale);
             let ddl = create_statements(&tpcb, postgres());
             assert!(ddl[2].contains(&format!("(aid {kind} NOT NULL")), "{}", ddl[2]);
-            assert!(ddl[0].contains(&format!("aid {kind},")), "{}", ddl[0]);
+            assert!(ddl[3].contains(&format!("aid {kind},")), "{}", ddl[3]);
         }
     }
 
@@ -199,10 +222,13 @@ mod tests {
     #[test]
     fn keys_follow_the_dialect() {
         assert!(accounts_ddl(1, postgres()).ends_with("filler char(84)) WITH (fillfactor=100)"));
-        assert_eq!(key_statements(postgres()).len(), 3);
+        let tpcb = Tpcb::new(Variant::TpcbLike, 1);
+        let keys = key_statements(&tpcb, postgres());
+        assert_eq!(keys.len(), 3);
+        assert_eq!(keys[0].sql, "ALTER TABLE pgbench_accounts ADD PRIMARY KEY (aid)");
         assert!(accounts_ddl(1, &Strict).ends_with("filler char(84), PRIMARY KEY (aid))"));
-        assert!(key_statements(&Strict).is_empty() && settle_statements(&Strict).is_empty());
-        let history = &create_statements(&Tpcb::new(Variant::TpcbLike, 1), &Strict)[0];
+        assert!(key_statements(&tpcb, &Strict).is_empty() && settle_statements(&Strict).is_empty());
+        let history = &create_statements(&tpcb, &Strict)[3];
         assert!(history.contains("PRIMARY KEY (id)"), "{history}");
     }
 }
