@@ -22,6 +22,23 @@ pub const LOOP_DELAY_SHARE_MAX: f64 = 0.25;
 /// alone is a large share.
 pub const LOOP_DELAY_US_IGNORED: u64 = 500;
 
+/// How a thread waited for a processor although it could have run.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct CpuWait {
+    /// In all, µs.
+    pub us: u64,
+    /// How often it got a processor, after a wait or at once.
+    pub times: u64,
+}
+
+impl CpuWait {
+    /// Mean wait until it got a processor, µs; 0 where it never did.
+    #[must_use]
+    pub fn mean_us(self) -> f64 {
+        if self.times == 0 { 0.0 } else { self.us as f64 / self.times as f64 }
+    }
+}
+
 /// What one worker measured about itself over the measured interval.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct WorkerHealth {
@@ -35,8 +52,12 @@ pub struct WorkerHealth {
     pub wall_us: u64,
     /// Transactions finished.
     pub transactions: u64,
-    /// From a socket becoming ready to its being served.
+    /// From a wake-up, or the time that a client waited for, to the client's
+    /// being served.
     pub loop_delay: Latencies,
+    /// Waits before the wake-up, when others had the processor; `None` where
+    /// the system does not say (only Linux does).
+    pub cpu_wait: Option<CpuWait>,
 }
 
 /// One worker in a record.
@@ -61,6 +82,11 @@ pub struct WorkerRecord {
     pub loop_delay_p99_us: u64,
     /// Largest loop delay, µs.
     pub loop_delay_max_us: u64,
+    /// Time in which it could have run but had no processor, µs; none where
+    /// the system does not say.
+    pub cpu_wait_us: Option<u64>,
+    /// The same per time that it got one, µs.
+    pub cpu_wait_mean_us: Option<f64>,
 }
 
 /// Why the driver was, or was not, the bottleneck.
@@ -115,6 +141,8 @@ impl WorkerHealth {
             loop_delay_p50_us: self.loop_delay.quantile_us(0.5),
             loop_delay_p99_us: self.loop_delay.quantile_us(0.99),
             loop_delay_max_us: self.loop_delay.max_us(),
+            cpu_wait_us: self.cpu_wait.map(|wait| wait.us),
+            cpu_wait_mean_us: self.cpu_wait.map(CpuWait::mean_us),
         }
     }
 }
@@ -199,6 +227,7 @@ mod tests {
             wall_us: 1_000_000,
             transactions: 1_000,
             loop_delay,
+            cpu_wait: None,
         }
     }
 

@@ -149,6 +149,23 @@ impl Latencies {
         self.us_max = self.us_max.max(us);
     }
 
+    /// Records `times` durations of so many µs: a sample that stands for others.
+    #[inline]
+    pub fn record_times(&mut self, us: u64, times: u64) {
+        if times == 0 {
+            return;
+        }
+        if self.histogram.record_n(us, times).is_err() {
+            self.over_range += times;
+        }
+        let wide = u128::from(us);
+        self.sum_us += wide * u128::from(times);
+        self.sum_squares_us2 =
+            self.sum_squares_us2.saturating_add((wide * wide).saturating_mul(u128::from(times)));
+        self.us_min = self.us_min.min(us);
+        self.us_max = self.us_max.max(us);
+    }
+
     /// Adds all of `other`. Exact: the result is as if everything had been
     /// recorded here.
     pub fn merge(&mut self, other: &Self) {
@@ -366,6 +383,17 @@ mod tests {
     fn durations() -> impl Strategy<Value = Vec<u64>> {
         let one = prop_oneof![0..5_000_u64, 0..LATENCY_US_MAX, Just(u64::MAX), any::<u64>()];
         prop::collection::vec(one, 0..200)
+    }
+
+    /// A sample that stands for several is as many records.
+    #[test]
+    fn samples_count_for_others() {
+        let mut sampled = of(&[7]);
+        for us in [0, 40, u64::MAX] {
+            sampled.record_times(us, 3);
+            sampled.record_times(us, 0);
+        }
+        assert_eq!(sampled, of(&[7, 0, 0, 0, 40, 40, 40, u64::MAX, u64::MAX, u64::MAX]));
     }
 
     /// Zero is a duration like any other, and an empty distribution is all zero.

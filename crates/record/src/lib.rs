@@ -18,7 +18,7 @@ pub mod tally;
 pub mod timeline;
 pub mod verdict;
 
-pub use driver::{DriverRecord, Saturation, WorkerHealth, WorkerRecord};
+pub use driver::{CpuWait, DriverRecord, Saturation, WorkerHealth, WorkerRecord};
 pub use latency::{Latencies, LatencyError, LatencyRecord};
 pub use run::{
     Audit, AuditOutcome, BackoffPlan, ConnectionRecord, Counts, EndKind, Ended, Endpoint, Limit,

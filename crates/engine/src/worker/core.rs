@@ -14,7 +14,7 @@ use pgdyno_record::timeline::Second;
 use pgdyno_script::random::Prng;
 
 use super::log::Log;
-use super::measure::Figures;
+use super::measure::{Figures, Phase};
 use super::schedule::Schedule;
 use super::session::ConnectError;
 use crate::observe::{Level, Observer};
@@ -181,6 +181,13 @@ impl Core {
 
     pub(super) fn error(&self, text: &str) {
         self.observer.message(Level::Error, text);
+    }
+
+    /// A delay in the measured interval that stands for `times` of them.
+    pub(super) fn note_delay(&mut self, delay_us: u64, times: u64) {
+        if self.begun && self.figures.phase == Phase::Measured {
+            self.loop_delay.record_times(delay_us, times);
+        }
     }
 
     /// A message that is made only where somebody asked for it.

@@ -37,8 +37,9 @@ use crate::request::Requests;
 /// would only queue in the server's listen backlog.
 const CONNECTING_MAX: usize = 64;
 
-/// Of the ready sockets' delays one in so many is recorded, and every one
-/// above [`DELAY_ALWAYS_NS`]: enough for quantiles, and nearly free.
+/// Of the delays up to [`DELAY_ALWAYS_NS`] one in so many is recorded, and
+/// stands for as many; every longer one is. Enough for quantiles, and nearly
+/// free.
 const DELAY_SAMPLE: u32 = 16;
 const DELAY_ALWAYS_NS: u64 = 1_000_000;
 
@@ -206,28 +207,32 @@ impl Worker {
         ready.clear();
         ready.extend(self.core.poller.ready());
         for (index, closed) in &ready {
-            self.note_delay(woken_ns);
+            self.note_delay(self.core.now_ns - woken_ns);
             self.serve(cx, *index as usize, *closed);
         }
         self.core.ready_clients = ready;
         let mut woken = 0;
-        while let Some((_, index)) = self.core.timers.pop_due(self.core.now_ns) {
+        while let Some((due_ns, index)) = self.core.timers.pop_due(self.core.now_ns) {
             // Those after the first begin when the one before has been served.
             if woken > 0 {
                 self.core.tick();
             }
             woken += 1;
+            self.note_delay(self.core.now_ns - due_ns);
             advance::advance(&mut self.core, cx, &mut self.clients[index as usize]);
         }
         self.serve_queues(cx);
     }
 
+    /// How long a client that could go on had to wait for the worker.
     #[inline]
-    fn note_delay(&mut self, woken_ns: u64) {
-        let delay_ns = self.core.now_ns - woken_ns;
-        self.core.served = self.core.served.wrapping_add(1);
-        if self.core.served.is_multiple_of(DELAY_SAMPLE) || delay_ns > DELAY_ALWAYS_NS {
-            self.core.loop_delay.record(delay_ns / 1000);
+    fn note_delay(&mut self, delay_ns: u64) {
+        let core = &mut self.core;
+        core.served = core.served.wrapping_add(1);
+        if delay_ns > DELAY_ALWAYS_NS {
+            core.note_delay(delay_ns / 1000, 1);
+        } else if core.served.is_multiple_of(DELAY_SAMPLE) {
+            core.note_delay(delay_ns / 1000, DELAY_SAMPLE.into());
         }
     }
 
@@ -327,6 +332,7 @@ impl Worker {
             clients: self.clients.len() as u32,
             cpu_user_us: used.user_us,
             cpu_system_us: used.system_us,
+            cpu_wait: used.wait,
             wall_us: wall_ns / 1000,
             transactions: figures.measured.total().finished(),
             loop_delay: core.loop_delay,

@@ -5,7 +5,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::driver::{DriverRecord, WorkerHealth};
+use crate::driver::{CpuWait, DriverRecord, WorkerHealth};
 use crate::latency::Latencies;
 use crate::run::*;
 use crate::sqlstate::SqlState;
@@ -29,6 +29,7 @@ pub(crate) fn record() -> RunRecord {
         wall_us: SECONDS * 1_000_000,
         transactions: sections.totals.counts.committed,
         loop_delay: loop_delay(),
+        cpu_wait: Some(CpuWait { us: 96_400, times: 12_050 }),
     };
     let timeline = timeline.finish();
     // The tables know of the warm-up as well.
@@ -281,6 +282,8 @@ mod tests {
         bare.target.name = None;
         bare.workload.scale = None;
         bare.load = None;
+        bare.driver.workers[0].cpu_wait_us = None;
+        bare.driver.workers[0].cpu_wait_mean_us = None;
         bare.plan.tries_max = None;
         bare.audits.clear();
         bare.ended.how = EndKind::Interrupted;
