@@ -11,6 +11,8 @@ mod create;
 pub(crate) mod lex;
 mod session;
 
+pub(crate) use session::{SERVER_VERSION, SERVER_VERSION_NUM, is_settable, not_settable};
+
 use crate::refusal::{Refusal, UNDEFINED};
 use lex::Token;
 
