@@ -23,6 +23,7 @@ mod upstream;
 
 pub use config::{Config, Encryption, Limits, Passwords};
 pub use server::Emulator;
+pub use token::sample_token;
 
 /// Why an emulator could not be started.
 #[derive(Debug, thiserror::Error)]

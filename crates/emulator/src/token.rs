@@ -4,6 +4,8 @@
 //! with the time of signing and its lifetime in the query. Everything but the
 //! signature is looked at.
 
+use std::time::Duration;
+
 use jiff::{SignedDuration, Timestamp, civil::DateTime, tz::TimeZone};
 
 use crate::refusal::Refusal;
@@ -50,6 +52,19 @@ pub(crate) fn check(password: &str, user: &str, now: Timestamp) -> Result<(), Re
         return Err(denied().with_hint("Signature not yet current"));
     }
     Ok(())
+}
+
+/// What has the form of a token of `admin`, signed by nobody: good for this
+/// emulator, and for nothing else.
+#[must_use]
+pub fn sample_token(host: &str, lifetime: Duration) -> String {
+    let signed = Timestamp::now().strftime(AMZ_DATE);
+    format!(
+        "{host}/?Action=DbConnectAdmin&X-Amz-Algorithm=AWS4-HMAC-SHA256\
+         &X-Amz-Credential=emulator&X-Amz-Date={signed}&X-Amz-Expires={}\
+         &X-Amz-SignedHeaders=host&X-Amz-Signature=unsigned",
+        lifetime.as_secs()
+    )
 }
 
 #[cfg(test)]

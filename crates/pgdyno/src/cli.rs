@@ -6,7 +6,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 
 use crate::failure::Failure;
 use crate::terminal::Terminal;
-use crate::{demo, init, run};
+use crate::{demo, emulate, init, run};
 
 /// A dynamometer for PostgreSQL-compatible databases.
 ///
@@ -38,6 +38,8 @@ pub(crate) enum Command {
     Init(InitArgs),
     /// Run a workload or scripts, audit the tables, write the record
     Run(Box<RunArgs>),
+    /// Stand in for a database that one has not got, until Ctrl-C
+    Emulate(emulate::EmulateArgs),
     /// Behave as pgbench, with pgbench's options (see pgdyno pgbench --help)
     #[command(disable_help_flag = true)]
     Pgbench {
@@ -303,6 +305,7 @@ pub fn main(built_for_speed: bool) -> u8 {
         Command::Demo(args) => demo::demo(&args, &terminal),
         Command::Init(args) => init::init(&args, &terminal),
         Command::Run(args) => run::run(&args, &terminal),
+        Command::Emulate(args) => emulate::emulate(&args, &terminal),
         Command::Pgbench { args } => return crate::pgbench::main(&"pgbench".into(), args),
     };
     match done {

@@ -3,6 +3,7 @@
 mod assemble;
 pub mod cli;
 mod demo;
+mod emulate;
 mod failure;
 mod filling;
 mod init;
