@@ -9,13 +9,16 @@ the two tools one right after the other, in an order that changes. Every
 round makes one pair of each case, so that a bad minute of the machine falls on
 all cases; rounds go on until the time is over.
 """
-import json, os, pathlib, shutil, statistics, subprocess, sys, tempfile, time
+import itertools, json, os, pathlib, resource, shutil, signal, statistics, subprocess, sys, tempfile, time
 
 HERE = pathlib.Path(__file__).resolve().parent
 RAW = HERE / "raw.jsonl"
 TICK_US = 1_000_000 // os.sysconf("SC_CLK_TCK")
 CORES = range(os.cpu_count())
-CLIENTS = (16, 64, 256, 1000)
+# A round; 64 decides, so it comes twice. A thousand connections to a real
+# server take seconds, so they come in every third round only.
+CLIENTS = (64, 16, 64, 256)
+CLIENTS_MANY, ROUNDS_MANY = 1000, 3
 TOOLS = ("floor", "floor-uring")
 
 
@@ -44,13 +47,19 @@ class Null:
     name = "null"
 
     def __init__(self, release, home):
-        command = [f"{release}/nullserver", "--socket-dir", str(home)]
-        self.process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+        self.command, self.dir = [f"{release}/nullserver", "--socket-dir", str(home)], home
+        self.start()
+
+    def start(self):
+        self.process = subprocess.Popen(self.command, stdout=subprocess.PIPE, text=True)
         self.port = int(self.process.stdout.readline().split("port ")[1].split(",")[0])
-        self.dir, self.pid = home, self.process.pid
+        self.pid = self.process.pid
 
     def settle(self):
         time.sleep(0.05)
+        # Others on the machine may stop servers by their name.
+        if self.process.poll() is not None:
+            self.start()
 
 
 class Postgres:
@@ -89,6 +98,7 @@ class Postgres:
 
 
 def one(release, tool, server, way, clients, pinned, length):
+    server.settle()
     host = "127.0.0.1" if way == "tcp" else str(server.dir)
     words = [f"{release}/{tool}", "-h", host, "-p", str(server.port), "-U", "postgres",
              "-M", "prepared", "-c", str(clients), "-s", "10", *length, "postgres"]
@@ -96,19 +106,24 @@ def one(release, tool, server, way, clients, pinned, length):
         words = ["taskset", "-c", "0", *words]
     for thread in threads(server.pid):
         os.sched_setaffinity(thread, {1} if pinned else CORES)
-    server.settle()
+    switches_before = resource.getrusage(resource.RUSAGE_CHILDREN)
     server_before, machine_before = cpu_us(server.pid), machine_us()
     done = subprocess.run(words, capture_output=True, text=True, timeout=120)
+    switches = resource.getrusage(resource.RUSAGE_CHILDREN)
     server.settle()
     machine = [after - before for before, after in zip(machine_before, machine_us())]
     if done.returncode:
         return {"command": words, "error": done.stderr.strip()[:300]}
     return {"command": words, **json.loads(done.stdout), "server_cpu_us":
             cpu_us(server.pid) - server_before, "machine_us": machine,
+            "slept": switches.ru_nvcsw - switches_before.ru_nvcsw,
+            "preempted": switches.ru_nivcsw - switches_before.ru_nivcsw,
             "load": os.getloadavg()[0]}
 
 
 def run(seconds, release, bin):
+    # Ended early, it stops its servers as well.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit("ended early"))
     end = time.monotonic() + float(seconds)
     home = pathlib.Path(tempfile.mkdtemp(prefix="io-uring-"))
     home.chmod(0o755)
@@ -118,24 +133,29 @@ def run(seconds, release, bin):
         with open(RAW, "a", buffering=1) as raw:
             first = sum(1 for _ in open(RAW))
             say = lambda **line: raw.write(json.dumps(line) + "\n")
-            cases = [(server, way, clients, pinned) for clients in CLIENTS for server in servers
-                     for way in ("tcp", "unix") for pinned in (True, False)]
-            for repetition in range(1000):
-                for server, way, clients, pinned in cases:
+            seen = {}
+            for round in itertools.count():
+                many = [CLIENTS_MANY] if round % ROUNDS_MANY == 0 else []
+                cases = [(server, way, clients, pinned) for clients in [*CLIENTS, *many]
+                         for server in servers for way in ("tcp", "unix")
+                         for pinned in (True, False)]
+                for case in cases:
                     if time.monotonic() > end:
                         return
+                    server, way, clients, pinned = case
+                    repetition = seen[case] = seen.get(case, -1) + 1
                     key = dict(session=first, repetition=repetition, server=server.name,
                                way=way, clients=clients, pinned=pinned)
                     if repetition == 0:
                         # What connecting costs the server, to be taken off.
-                        got = one(release, "floor", server, way, clients, pinned, ["-t", "1"])
+                        got = one(release, "floor", *case, ["-t", "1"])
                         say(kind="connect", tool="floor", **key, got=got)
                     for tool in TOOLS if repetition % 2 == 0 else TOOLS[::-1]:
-                        got = one(release, tool, server, way, clients, pinned, ["-T", "1"])
+                        got = one(release, tool, *case, ["-T", "1"])
                         say(kind="run", tool=tool, **key, got=got)
     finally:
         for server in servers:
-            server.process.send_signal(2 if server.name == "postgres" else 15)
+            server.process.send_signal(signal.SIGINT if server.name == "postgres" else signal.SIGTERM)
             server.process.wait(30)
         shutil.rmtree(home)
 
@@ -157,7 +177,7 @@ def summary():
         if "error" in line["got"]:
             errors += 1
         elif line["kind"] == "connect":
-            connect.setdefault(case, []).append(line["got"]["server_cpu_us"])
+            connect.setdefault(case[::3], []).append(line["got"]["server_cpu_us"])
         else:
             pair = pairs.setdefault(case, {}).setdefault((line["session"], line["repetition"]), {})
             pair[line["tool"]] = line["got"]
@@ -175,7 +195,7 @@ def summary():
                 if case[:2] != (server, pinned):
                     continue
                 both = [pair for pair in pairs[case].values() if len(pair) == 2]
-                base = min(connect.get(case, [0]))
+                base = min(connect.get(case[::3], [0]))
                 own = lambda got: got["cpu_us_per_transaction"]
                 total = lambda got: own(got) + max(0, got["server_cpu_us"] - base) / got["transactions"]
                 busy = lambda got: sum(got["machine_us"][:3]) / got["transactions"]

@@ -87,21 +87,21 @@ impl<'a> Ring<'a> {
     /// Begins the receive of a slot.
     pub(super) fn arm(&mut self, slot: usize) -> io::Result<()> {
         let receive = opcode::RecvMulti::new(Fixed(slot as u32), GROUP).build();
-        self.push(receive.user_data(slot as u64))
+        self.push(&receive.user_data(slot as u64))
     }
 
     /// Queues a send on a slot.
     pub(super) fn send(&mut self, slot: usize, bytes: &'a [u8]) -> io::Result<()> {
         let send = opcode::Send::new(Fixed(slot as u32), bytes.as_ptr(), bytes.len() as u32);
         let send = send.flags(SEND_FLAGS).build().flags(Flags::SKIP_SUCCESS);
-        self.push(send.user_data(slot as u64 | SEND))
+        self.push(&send.user_data(slot as u64 | SEND))
     }
 
-    fn push(&mut self, entry: Entry) -> io::Result<()> {
+    fn push(&mut self, entry: &Entry) -> io::Result<()> {
         loop {
             // SAFETY: a receive names no memory but the buffers, which outlive
             // the ring; a send names bytes that live as long as `'a`.
-            match unsafe { self.io.submission().push(&entry) } {
+            match unsafe { self.io.submission().push(entry) } {
                 Ok(()) => return Ok(()),
                 Err(_) => self.io.submit().map(drop)?,
             }
