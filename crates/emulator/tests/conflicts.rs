@@ -1,0 +1,204 @@
+//! Conflicts: nobody waits, who commits first wins, the loser hears at COMMIT.
+
+mod support;
+
+use std::time::{Duration, Instant};
+
+use pgdyno_emulator::{Limits, Passwords};
+use pgdyno_wire::{Connection, Error};
+use support::Place;
+
+const OC000: &str = "change conflicts with another transaction (OC000)";
+const OC001: &str = "schema has been updated by another transaction (OC001)";
+
+/// Long enough for a busy machine; a lock wait would last for ever.
+const NO_WAIT_MAX: Duration = Duration::from_secs(5);
+
+fn code_and_text(result: Result<impl std::fmt::Debug, Error>) -> (String, String) {
+    let error = result.expect_err("must fail");
+    let server = error.server().unwrap_or_else(|| panic!("{error}"));
+    (server.sqlstate.to_string(), server.message.clone())
+}
+
+fn assert_conflict(result: Result<impl std::fmt::Debug, Error>) {
+    assert_eq!(code_and_text(result), ("40001".to_owned(), OC000.to_owned()));
+}
+
+fn with_accounts(place: &Place) -> (Connection, Connection) {
+    let mut a = place.connect().unwrap();
+    a.execute("CREATE TABLE account (id int PRIMARY KEY, balance int NOT NULL)").unwrap();
+    a.execute("INSERT INTO account SELECT n, 0 FROM generate_series(1, 10) n").unwrap();
+    (a, place.connect().unwrap())
+}
+
+fn balance(connection: &mut Connection, id: i32) -> i64 {
+    connection.query_one_i64(&format!("SELECT balance FROM account WHERE id = {id}")).unwrap()
+}
+
+/// Both sessions update one row in turn, without waiting, and see their own
+/// changes; the one that commits first wins although it came second.
+#[test]
+fn first_committer_wins() {
+    let place = Place::start();
+    let (mut a, mut b) = with_accounts(&place);
+    let begin = Instant::now();
+    a.execute("BEGIN").unwrap();
+    let tag = a.execute("UPDATE account SET balance = balance + 1 WHERE id = 1").unwrap();
+    assert_eq!(tag.and_then(|tag| tag.rows), Some(1));
+    b.execute("BEGIN").unwrap();
+    b.execute("UPDATE account SET balance = balance + 10 WHERE id = 1").unwrap();
+    // Each still sees what it wrote, though only one can hold the lock.
+    assert_eq!(balance(&mut a, 1), 1);
+    assert_eq!(balance(&mut b, 1), 10);
+    assert_eq!(balance(&mut a, 1), 1);
+    b.execute("COMMIT").unwrap();
+    // The loser's statements still get answers.
+    let tag = a.execute("UPDATE account SET balance = balance + 1 WHERE id = 1").unwrap();
+    assert_eq!(tag.and_then(|tag| tag.rows), Some(1));
+    a.execute("INSERT INTO account VALUES (11, 0)").unwrap();
+    assert_conflict(a.execute("COMMIT"));
+    assert_eq!(balance(&mut a, 1), 10);
+    assert_eq!(a.query_one_i64("SELECT count(*) FROM account").unwrap(), 10);
+    assert!(begin.elapsed() < NO_WAIT_MAX);
+    // A winner that goes away by ROLLBACK leaves the other to commit.
+    a.execute("BEGIN").unwrap();
+    a.execute("UPDATE account SET balance = 100 WHERE id = 2").unwrap();
+    b.execute("BEGIN").unwrap();
+    b.execute("UPDATE account SET balance = 200 WHERE id = 2").unwrap();
+    b.execute("ROLLBACK").unwrap();
+    a.execute("COMMIT").unwrap();
+    assert_eq!(balance(&mut b, 2), 100);
+}
+
+/// A statement by itself wins at once over an open transaction.
+#[test]
+fn autocommit_goes_ahead() {
+    let place = Place::start();
+    let (mut a, mut b) = with_accounts(&place);
+    a.execute("BEGIN").unwrap();
+    a.execute("UPDATE account SET balance = 1 WHERE id = 1").unwrap();
+    b.execute("UPDATE account SET balance = 2 WHERE id = 1").unwrap();
+    assert_conflict(a.execute("COMMIT"));
+    assert_eq!(balance(&mut a, 1), 2);
+}
+
+/// Rows taken crosswise, a deadlock elsewhere, are a conflict of one.
+#[test]
+fn crosswise() {
+    let place = Place::start();
+    let (mut a, mut b) = with_accounts(&place);
+    for connection in [&mut a, &mut b] {
+        connection.execute("BEGIN").unwrap();
+    }
+    a.execute("UPDATE account SET balance = 1 WHERE id = 1").unwrap();
+    b.execute("UPDATE account SET balance = 2 WHERE id = 2").unwrap();
+    a.execute("UPDATE account SET balance = 1 WHERE id = 2").unwrap();
+    b.execute("UPDATE account SET balance = 2 WHERE id = 1").unwrap();
+    a.execute("COMMIT").unwrap();
+    assert_conflict(b.execute("COMMIT"));
+    assert_eq!((balance(&mut a, 1), balance(&mut a, 2)), (1, 1));
+}
+
+/// The same key inserted twice is a conflict, not a duplicate, while both are
+/// open; a key that was there before is a duplicate.
+#[test]
+fn inserts_of_one_key() {
+    let place = Place::start();
+    let (mut a, mut b) = with_accounts(&place);
+    for connection in [&mut a, &mut b] {
+        connection.execute("BEGIN").unwrap();
+        connection.execute("INSERT INTO account VALUES (50, 0)").unwrap();
+    }
+    a.execute("COMMIT").unwrap();
+    assert_conflict(b.execute("COMMIT"));
+    assert_eq!(code_and_text(b.execute("INSERT INTO account VALUES (50, 0)")).0, "23505");
+}
+
+/// FOR UPDATE makes a row that was only read conflict with writers, in both
+/// orders of commit and with parameters.
+#[test]
+fn for_update_is_a_write() {
+    let place = Place::start();
+    let (mut a, mut b) = with_accounts(&place);
+    let lock = "SELECT balance FROM account WHERE id = $1 FOR UPDATE";
+    for reader_first in [true, false] {
+        a.execute("BEGIN").unwrap();
+        a.query_params(lock, &[Some("1")]).unwrap();
+        b.execute("BEGIN").unwrap();
+        b.execute("UPDATE account SET balance = balance + 1 WHERE id = 1").unwrap();
+        let (first, second) = if reader_first { (&mut a, &mut b) } else { (&mut b, &mut a) };
+        first.execute("COMMIT").unwrap();
+        assert_conflict(second.execute("COMMIT"));
+    }
+    assert_eq!(balance(&mut a, 1), 1);
+}
+
+/// Copied rows and prepared statements are repeated like any other.
+#[test]
+fn repetition_of_all_kinds() {
+    let place = Place::start();
+    let (mut a, mut b) = with_accounts(&place);
+    a.prepare("up", "UPDATE account SET balance = balance + $2 WHERE id = $1").unwrap();
+    a.execute("BEGIN").unwrap();
+    let mut copy = a.copy_in("COPY account FROM STDIN").unwrap();
+    copy.send(b"20\t1\n21\t1\n").unwrap();
+    assert_eq!(copy.finish().unwrap(), 2);
+    a.execute_prepared("up", &[Some("1"), Some("5")]).unwrap();
+    a.query_params("UPDATE account SET balance = $1 WHERE id = 20", &[Some("7")]).unwrap();
+    // Takes the lock, and gives it back: everything is repeated.
+    b.execute("BEGIN").unwrap();
+    b.execute("UPDATE account SET balance = 9 WHERE id = 1").unwrap();
+    b.execute("ROLLBACK").unwrap();
+    a.execute("COMMIT").unwrap();
+    assert_eq!((balance(&mut b, 1), balance(&mut b, 20), balance(&mut b, 21)), (5, 7, 1));
+}
+
+/// A change of the catalog is told once to every other session: in a
+/// transaction that was open, at its COMMIT, and to readers.
+#[test]
+fn catalog_changes() {
+    let place = Place::start();
+    let (mut a, mut b) = with_accounts(&place);
+    assert_eq!(balance(&mut b, 1), 0);
+    a.execute("CREATE TABLE other (id int PRIMARY KEY)").unwrap();
+    let told = code_and_text(b.execute("SELECT 1"));
+    assert_eq!(told, ("40001".to_owned(), OC001.to_owned()));
+    b.execute("SELECT 1").unwrap();
+    b.execute("BEGIN").unwrap();
+    b.execute("UPDATE account SET balance = 3 WHERE id = 3").unwrap();
+    let begin = Instant::now();
+    a.execute("ALTER TABLE account ADD COLUMN note text").unwrap();
+    assert!(begin.elapsed() < NO_WAIT_MAX);
+    assert_eq!(code_and_text(b.execute("COMMIT")).1, OC001);
+    assert_eq!(balance(&mut b, 3), 0);
+}
+
+/// Rows, bytes and age of a transaction have their limits, each with the
+/// recorded words.
+#[test]
+fn limits() {
+    let limits = Limits {
+        bytes_max: 1 << 20,
+        transaction_age_max: Duration::from_millis(300),
+        ..Limits::default()
+    };
+    let place = Place::with(limits, Passwords::Token);
+    let mut a = place.connect().unwrap();
+    a.execute("CREATE TABLE t (id int, filler text)").unwrap();
+    a.execute("INSERT INTO t SELECT generate_series(1, 3000)").unwrap();
+    let (code, text) = code_and_text(a.execute("UPDATE t SET id = id WHERE id >= 0; SELECT 1; INSERT INTO t VALUES (1)"));
+    assert_eq!((code.as_str(), text.as_str()), ("54000", "transaction row limit exceeded"));
+    assert_eq!(a.query_one_i64("SELECT count(*) FROM t").unwrap(), 3000);
+    let filler = "x".repeat(700_000);
+    a.execute("BEGIN").unwrap();
+    a.query_params("INSERT INTO t VALUES (1, $1)", &[Some(&filler)]).unwrap();
+    a.query_params("INSERT INTO t VALUES (1, $1)", &[Some(&filler)]).unwrap();
+    let (code, text) = code_and_text(a.execute("COMMIT"));
+    assert_eq!((code.as_str(), text.as_str()), ("54000", "transaction size limit 10mb exceeded"));
+    a.execute("BEGIN").unwrap();
+    a.execute("SELECT 1").unwrap();
+    std::thread::sleep(Duration::from_millis(400));
+    let (code, text) = code_and_text(a.execute("SELECT 1"));
+    assert_eq!(code, "54000");
+    assert!(text.starts_with("transaction age limit of"), "{text}");
+}
