@@ -6,7 +6,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 
 use crate::failure::Failure;
 use crate::terminal::Terminal;
-use crate::{demo, emulate, init, run};
+use crate::{demo, detect, emulate, init, run};
 
 /// A dynamometer for PostgreSQL-compatible databases.
 ///
@@ -36,6 +36,8 @@ pub(crate) enum Command {
     Demo(DemoArgs),
     /// Make and load the tables of a workload
     Init(InitArgs),
+    /// Say what a target is, and what is done differently for it
+    Detect(DetectArgs),
     /// Run a workload or scripts, audit the tables, write the record
     Run(Box<RunArgs>),
     /// Stand in for a database that one has not got, until Ctrl-C
@@ -109,6 +111,29 @@ pub(crate) struct InitArgs {
     /// Seed of generated data
     #[arg(long, default_value_t = 0)]
     pub(crate) seed: u64,
+    /// How rows are sent [default: as the target takes them fastest]
+    #[arg(long, value_enum)]
+    pub(crate) load_method: Option<LoadMethodArg>,
+    /// Print every statement as SQL, and run none; with --dialect, without connecting
+    #[arg(long)]
+    pub(crate) dry_run: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct DetectArgs {
+    #[command(flatten)]
+    pub(crate) target: TargetArgs,
+    /// Print it as JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum LoadMethodArg {
+    /// COPY … FROM STDIN
+    Copy,
+    /// INSERT … VALUES with several rows
+    Insert,
 }
 
 /// Where results go.
@@ -304,6 +329,7 @@ pub fn main(built_for_speed: bool) -> u8 {
     let done = match cli.command {
         Command::Demo(args) => demo::demo(&args, &terminal),
         Command::Init(args) => init::init(&args, &terminal),
+        Command::Detect(args) => detect::detect(&args, &terminal),
         Command::Run(args) => run::run(&args, &terminal),
         Command::Emulate(args) => emulate::emulate(&args, &terminal),
         Command::Pgbench { args } => return crate::pgbench::main(&"pgbench".into(), args),

@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 use indicatif::ProgressBar;
 use pgdyno_engine::load::{self, LoadError, LoadObserver, LoadPlan, LoadReport, Phase, Progress};
 use pgdyno_report::format;
+use pgdyno_target::dialect::LoadMethod;
 use pgdyno_workload::Workload;
 
 use crate::failure::Failure;
@@ -26,6 +27,20 @@ pub(crate) fn fill(
     terminal: &Terminal,
     stop: &AtomicBool,
 ) -> Result<LoadReport, Failure> {
+    fill_by(opened, workload, jobs, seed, None, terminal, stop)
+}
+
+/// As [`fill`], by COPY or by INSERT as asked for.
+pub(crate) fn fill_by(
+    opened: &Opened,
+    workload: &dyn Workload,
+    jobs: NonZeroU32,
+    seed: u64,
+    method: Option<LoadMethod>,
+    terminal: &Terminal,
+    stop: &AtomicBool,
+) -> Result<LoadReport, Failure> {
+    workload.check(opened.dialect).map_err(Failure::usage)?;
     let rows: u64 = workload.tables().iter().map(|table| table.rows).sum();
     terminal.say(&format!(
         "Loading {} at scale {}: {} rows over {} …",
@@ -34,8 +49,8 @@ pub(crate) fn fill(
         format::count(rows),
         format::counted(u64::from(jobs.get()), "connection"),
     ));
-    let plan =
-        LoadPlan { workload, dialect: opened.dialect, endpoints: &opened.endpoints, jobs, seed };
+    let (dialect, endpoints) = (opened.dialect, opened.endpoints.as_slice());
+    let plan = LoadPlan { workload, dialect, endpoints, jobs, seed, method };
     let shown = Shown::new(terminal, rows);
     let result = load::load(&plan, &shown, stop);
     shown.end();
@@ -47,6 +62,14 @@ pub(crate) fn fill(
         format::rate(report.rows_per_s()),
         format::duration_s(report.elapsed().as_secs_f64(), terminal.err.unicode),
     ));
+    if !report.retries.is_empty() {
+        let retries: Vec<String> = report
+            .retries
+            .iter()
+            .map(|(sqlstate, count)| format!("{} with {sqlstate}", format::count(*count)))
+            .collect();
+        terminal.say(&format!("  statements refused and tried again: {}", retries.join(", ")));
+    }
     Ok(report)
 }
 

@@ -3,6 +3,8 @@
 mod assemble;
 pub mod cli;
 mod demo;
+mod detect;
+mod dry_run;
 mod emulate;
 mod failure;
 mod filling;

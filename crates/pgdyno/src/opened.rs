@@ -6,11 +6,12 @@ use std::time::{Duration, Instant};
 
 use pgdyno_target::dialect::{Dialect, Isolation};
 use pgdyno_target::embedded::{EmbeddedConfig, EmbeddedServer};
-use pgdyno_target::resolve::{self, Place, Surroundings, Target, Why};
-use pgdyno_target::{Detected, detect};
+use pgdyno_target::resolve::{self, Place, Resolved, Surroundings, Target, Why};
+use pgdyno_target::{Detected, detect, dialect_by_host, settings};
 use pgdyno_wire::Connection;
 use pgdyno_wire::connect::ConnectContext;
 use pgdyno_wire::conninfo::ProcessEnv;
+use pgdyno_wire::options::Options;
 
 use crate::cli::TargetArgs;
 use crate::failure::{self, Failure};
@@ -45,6 +46,8 @@ const CANNOT_CONNECT_NOW: &str = "57P03";
 pub(crate) struct Opened {
     pub(crate) name: Option<String>,
     pub(crate) endpoints: Vec<Arc<ConnectContext>>,
+    /// What the endpoints are made from, in the same order.
+    pub(crate) options: Vec<Options>,
     pub(crate) dialect: &'static dyn Dialect,
     pub(crate) detected: Detected,
     pub(crate) is_embedded: bool,
@@ -62,16 +65,8 @@ impl Opened {
         terminal: &Terminal,
         stop: &Arc<AtomicBool>,
     ) -> Result<Self, Failure> {
-        let folder = std::env::current_dir()
-            .map_err(|e| Failure::usage(format!("cannot tell the working folder: {e}")))?;
-        let around = Surroundings {
-            config_file: args.config.as_deref(),
-            dialect: args.dialect.as_deref(),
-            folder: &folder,
-            env: &ProcessEnv,
-        };
         let word = args.target.as_deref();
-        let found = resolve::resolve(word, &around).map_err(Failure::usage)?;
+        let found = found(args)?;
         for warning in &found.warnings {
             terminal.warn(&warning.to_string());
         }
@@ -109,19 +104,17 @@ impl Opened {
         wishes: Wishes,
         stop: &Arc<AtomicBool>,
     ) -> Result<Self, Failure> {
-        let mut endpoints = Vec::with_capacity(target.options.len());
-        for options in &target.options {
-            let mut options = options.clone();
-            options.application_name.get_or_insert_with(|| "pgdyno".to_owned());
-            if let Some(isolation) = wishes.isolation {
-                let level = isolation.as_sql().to_ascii_lowercase();
-                options.runtime_params.push(("default_transaction_isolation".to_owned(), level));
-            }
-            endpoints.push(ConnectContext::new(&options).map_err(|e| failure::connecting(&e))?);
+        let mut options = target.options.clone();
+        for one in &mut options {
+            one.application_name.get_or_insert_with(|| "pgdyno".to_owned());
+        }
+        if let Some(dialect) = target.dialect.or_else(|| by_host(&options)) {
+            settings::check(dialect, &options).map_err(Failure::usage)?;
         }
         let mut opened = Self {
             name,
-            endpoints,
+            endpoints: contexts(&options)?,
+            options,
             dialect: pgdyno_target::postgres(),
             detected: unknown(),
             is_embedded: server.is_some(),
@@ -129,10 +122,25 @@ impl Opened {
             server,
         };
         let mut connection = opened.connect(stop)?;
-        opened.detected = detect(&mut connection)
-            .map_err(|error| Failure::not_completed(error.to_string()))?;
+        opened.detected =
+            detect(&mut connection).map_err(|error| Failure::not_completed(error.to_string()))?;
         opened.dialect = target.dialect.unwrap_or(opened.detected.dialect);
+        if let Some(isolation) = wishes.isolation {
+            opened.isolate(isolation)?;
+        }
         Ok(opened)
+    }
+
+    /// All further sessions run at this level. How that is said, and whether it
+    /// may be said at all, is known only with the dialect.
+    fn isolate(&mut self, isolation: Isolation) -> Result<(), Failure> {
+        let setting = self.dialect.isolation_setting(isolation).map_err(Failure::usage)?;
+        let Some((name, value)) = setting else { return Ok(()) };
+        for one in &mut self.options {
+            one.runtime_params.push((name.to_owned(), value.clone()));
+        }
+        self.endpoints = contexts(&self.options)?;
+        Ok(())
     }
 
     /// A session of pgdyno's own. It gives up once `stop` is set.
@@ -191,6 +199,37 @@ impl Opened {
             terminal.warn(&format!("the embedded server did not stop in order: {error}"));
         }
     }
+}
+
+fn contexts(options: &[Options]) -> Result<Vec<Arc<ConnectContext>>, Failure> {
+    options
+        .iter()
+        .map(|one| ConnectContext::new(one).map_err(|error| failure::connecting(&error)))
+        .collect()
+}
+
+/// The dialect that all hosts' names give away.
+fn by_host(options: &[Options]) -> Option<&'static dyn Dialect> {
+    let mut hosts = options.iter().flat_map(|one| &one.hosts);
+    let dialect = dialect_by_host(&hosts.next()?.name)?;
+    hosts.all(|host| dialect.owns_host(&host.name)).then_some(dialect)
+}
+
+/// True where the words mean the throw-away server.
+pub(crate) fn is_embedded(args: &TargetArgs) -> Result<bool, Failure> {
+    Ok(matches!(found(args)?.place, Place::Embedded))
+}
+
+fn found(args: &TargetArgs) -> Result<Resolved, Failure> {
+    let folder = std::env::current_dir()
+        .map_err(|e| Failure::usage(format!("cannot tell the working folder: {e}")))?;
+    let around = Surroundings {
+        config_file: args.config.as_deref(),
+        dialect: args.dialect.as_deref(),
+        folder: &folder,
+        env: &ProcessEnv,
+    };
+    resolve::resolve(args.target.as_deref(), &around).map_err(Failure::usage)
 }
 
 fn unknown() -> Detected {

@@ -14,6 +14,7 @@ mod dialects;
 pub mod embedded;
 pub mod machine;
 pub mod resolve;
+pub mod settings;
 
 pub use ddl::{IndexSpec, Spread, TableSpec};
 pub use detect::{Detected, Probe, detect};

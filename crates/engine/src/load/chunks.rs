@@ -1,11 +1,11 @@
 //! Deals the rows of all tables into chunks that any worker can load.
 //!
-//! A chunk is one COPY statement. Chunks are computed from their number and
+//! A chunk is one COPY or INSERT statement. Chunks are computed from their number and
 //! not listed, because a load can have millions of them.
 
 use std::ops::Range;
 
-use pgdyno_target::dialect::TransactionLimits;
+use pgdyno_target::dialect::LoadBatch;
 use pgdyno_workload::Table;
 
 /// Text of one chunk where the database sets no limit. Large enough that the
@@ -13,10 +13,6 @@ use pgdyno_workload::Table;
 /// behind it) is small against the time to load it (100 ms and more), small
 /// enough that several workers end at nearly the same time.
 pub(super) const CHUNK_BYTES: u64 = 2 << 20;
-
-/// Share of a transaction's size limit that the text may fill: databases count
-/// more than the text, such as headers and keys of each row.
-const LIMIT_SHARE: u64 = 4;
 
 /// Rows of one table that are loaded by one statement.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -41,13 +37,13 @@ struct Part {
 }
 
 impl Chunks {
-    /// Deals the tables within a database's limits.
-    pub(super) fn new(tables: &[Table], limits: TransactionLimits) -> Self {
+    /// Deals the tables within what one statement should hold.
+    pub(super) fn new(tables: &[Table], batch: LoadBatch) -> Self {
         let mut first = 0;
         let parts = tables
             .iter()
             .map(|table| {
-                let rows_per_chunk = rows_per_chunk(table, limits);
+                let rows_per_chunk = rows_per_chunk(table, batch);
                 let part = Part { first, rows: table.rows, rows_per_chunk };
                 first += table.rows.div_ceil(rows_per_chunk);
                 part
@@ -66,10 +62,11 @@ impl Chunks {
     }
 }
 
-fn rows_per_chunk(table: &Table, limits: TransactionLimits) -> u64 {
+/// Rows of a table in one chunk; at least one.
+pub(super) fn rows_per_chunk(table: &Table, batch: LoadBatch) -> u64 {
     let row_bytes = u64::from(table.row_bytes_max).max(1);
-    let bytes = limits.bytes.map_or(CHUNK_BYTES, |bytes| CHUNK_BYTES.min(bytes / LIMIT_SHARE));
-    (bytes / row_bytes).min(limits.rows.unwrap_or(u64::MAX)).max(1)
+    let bytes = batch.bytes.map_or(CHUNK_BYTES, |bytes| CHUNK_BYTES.min(bytes));
+    (bytes / row_bytes).min(batch.rows.unwrap_or(u64::MAX)).max(1)
 }
 
 #[cfg(test)]
@@ -93,7 +90,7 @@ mod tests {
             let tables: Vec<Table> = counts.iter().map(|&rows| table(rows, row_bytes)).collect();
             // A hundredth of the rows keeps the number of chunks small.
             let rows_max = limit.map(|rows| rows.max(500));
-            let limits = TransactionLimits { rows: rows_max, ..TransactionLimits::default() };
+            let limits = LoadBatch { rows: rows_max, bytes: None };
             let chunks = Chunks::new(&tables, limits);
             let mut next = vec![0u64; tables.len()];
             let mut number = 0;
@@ -112,11 +109,11 @@ mod tests {
         }
     }
 
-    /// A size limit of the database is kept with room to spare, and a row
+    /// A size limit is kept, and a row
     /// larger than the limit still makes a chunk of its own.
     #[test]
     fn byte_limits_are_kept() {
-        let limits = TransactionLimits { bytes: Some(4000), ..TransactionLimits::default() };
+        let limits = LoadBatch { bytes: Some(1000), rows: None };
         let chunks = Chunks::new(&[table(1000, 100)], limits);
         assert_eq!(chunks.get(0), Some(Chunk { table: 0, rows: 0..10 }));
         let chunks = Chunks::new(&[table(3, 5000)], limits);

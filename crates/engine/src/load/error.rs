@@ -38,12 +38,6 @@ pub enum LoadError {
         /// What should be there.
         expected: String,
     },
-    /// The dialect wants rows in a way that is not built.
-    #[error("{dialect} takes no COPY, and loading by other statements is not built")]
-    Method {
-        /// The dialect's name for people.
-        dialect: &'static str,
-    },
     /// The person asked for the end.
     #[error(
         "loading was interrupted after {rows_done} of {rows_total} rows; the tables are incomplete"
@@ -73,6 +67,22 @@ impl From<LoadError> for Failure {
 
 fn state(sqlstate: Option<&str>) -> String {
     sqlstate.map(|state| format!(" (SQLSTATE {state})")).unwrap_or_default()
+}
+
+impl Failure {
+    /// What the server said, where it refused a statement and the session goes
+    /// on: SQLSTATE and words.
+    pub(super) fn refusal(&self) -> Option<(&str, &str)> {
+        match self {
+            Self::Error(LoadError::Statement {
+                sqlstate: Some(sqlstate),
+                words,
+                connection_lost: false,
+                ..
+            }) => Some((sqlstate, words)),
+            _ => None,
+        }
+    }
 }
 
 /// The SQLSTATE as text, where the server gave one.

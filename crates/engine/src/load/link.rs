@@ -10,6 +10,15 @@ use pgdyno_workload::{Figures, audit};
 
 use super::error::{Failure, LoadError, sqlstate};
 
+/// What a statement answered.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Done {
+    /// The count in its command tag, 0 where there is none.
+    pub(super) rows: u64,
+    /// The job that goes on in the server, where it says so.
+    pub(super) job: Option<String>,
+}
+
 /// A connection that obeys the load's stop flag: once it is set, what the
 /// server is doing is cancelled, and every operation ends as stopped.
 #[derive(Debug)]
@@ -43,8 +52,17 @@ impl Link {
     }
 
     /// Runs one statement; `what` names it in an error.
-    pub(super) fn execute(&mut self, sql: &str, what: impl Fn() -> String) -> Result<(), Failure> {
-        self.conn.execute(sql).map(drop).map_err(|error| self.failure(&error, what()))
+    pub(super) fn execute(
+        &mut self,
+        sql: &str,
+        what: impl Fn() -> String,
+    ) -> Result<Done, Failure> {
+        let mut results =
+            self.conn.simple_query(sql).map_err(|error| self.failure(&error, what()))?;
+        let result = results.pop().unwrap_or_default();
+        let job = (result.columns == ["job_id"]).then(|| result.get(0, 0).map(str::to_owned));
+        let rows = result.tag.as_ref().and_then(|tag| tag.rows).unwrap_or(0);
+        Ok(Done { rows, job: job.flatten() })
     }
 
     /// Runs a query of one row of numbers.

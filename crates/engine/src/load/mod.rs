@@ -1,17 +1,22 @@
 //! Fills a workload's tables: drop, create, rows over several connections,
 //! keys, statistics, and a check that all of it arrived.
 //!
-//! A worker is a thread with one connection that takes the next chunk of rows,
-//! makes its text and COPYs it; what a chunk holds depends on its number and
+//! What is sent is the dialect's to say; [`planned`] tells it without sending
+//! any of it. A worker is a thread with one connection that takes the next chunk
+//! of rows, makes its text and sends it, again where the server says that
+//! nothing was done and another try may succeed; what a chunk holds depends on its number and
 //! the seed alone. The calling thread only watches: it tells the observer how
 //! far things are and passes an interrupt on. Nothing is printed here.
 
 mod chunks;
 mod error;
 mod link;
+mod patience;
+mod plan;
 mod progress;
 mod steps;
 mod threads;
+mod values;
 
 use std::num::NonZeroU32;
 use std::sync::Arc;
@@ -23,6 +28,7 @@ use pgdyno_wire::connect::ConnectContext;
 use pgdyno_workload::Workload;
 
 pub use error::LoadError;
+pub use plan::{Planned, PlannedStep, planned};
 pub use progress::{
     LoadObserver, LoadReport, LoadedTable, Phase, Progress, SilentLoad, TableProgress,
 };
@@ -45,6 +51,8 @@ pub struct LoadPlan<'a> {
     pub jobs: NonZeroU32,
     /// Seed of the data.
     pub seed: u64,
+    /// How rows are sent; `None` leaves it to the dialect.
+    pub method: Option<LoadMethod>,
 }
 
 /// Makes the workload's tables anew, fills them, and checks the result.
@@ -61,8 +69,5 @@ pub fn load(
     observer: &dyn LoadObserver,
     interrupt: &AtomicBool,
 ) -> Result<LoadReport, LoadError> {
-    if plan.dialect.load_method() != LoadMethod::Copy {
-        return Err(LoadError::Method { dialect: plan.dialect.title() });
-    }
     steps::Steps::new(plan, observer, interrupt).all()
 }

@@ -112,8 +112,12 @@ pub struct LoadReport {
     pub phases: Vec<(Phase, Duration)>,
     /// Rows of each table, all confirmed by a count.
     pub tables: Vec<LoadedTable>,
-    /// COPY text sent, in bytes, without the protocol's headers.
+    /// COPY text of all rows in bytes, without the protocol's headers and what
+    /// was sent again.
     pub bytes: u64,
+    /// Statements that were refused and tried again with success, by SQLSTATE;
+    /// most often none.
+    pub retries: Vec<(String, u64)>,
     /// CPU time of this process while rows were loaded: user and system.
     pub client_cpu: Duration,
 }

@@ -6,14 +6,18 @@ use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use nix::sys::resource::{UsageWho, getrusage};
+use pgdyno_target::dialect::LoadMethod;
 use pgdyno_workload::{Table, TableStatement};
 
 use super::LoadPlan;
 use super::chunks::{Chunk, Chunks};
 use super::error::{Failure, LoadError};
 use super::link::Link;
+use super::patience::{Counts, Patience};
+use super::plan::{self, Way};
 use super::progress::{LoadObserver, LoadReport, LoadedTable, Phase, Progress, TableProgress};
 use super::threads::Watch;
+use super::values::write_insert;
 
 /// COPY text made and sent at a time, per worker. More gave no more speed, as
 /// a socket takes about 200 KiB at once; less costs system calls.
@@ -30,7 +34,8 @@ pub(super) struct Steps<'a> {
     state: Vec<TableState>,
     phases: Vec<(Phase, Duration)>,
     bytes: AtomicU64,
-    frozen: bool,
+    way: Way,
+    retries: Counts,
 }
 
 /// How far a table is, shared by the workers.
@@ -57,7 +62,8 @@ impl<'a> Steps<'a> {
             tables,
             phases: Vec::new(),
             bytes: AtomicU64::new(0),
-            frozen: false,
+            way: Way::new(plan.dialect, plan.method, plan.jobs, None),
+            retries: Counts::default(),
         }
     }
 
@@ -76,13 +82,11 @@ impl<'a> Steps<'a> {
 
     fn try_all(&mut self) -> Result<Duration, Failure> {
         let mut links = self.connect()?;
-        self.frozen = self.can_freeze(&links);
         let (workload, dialect) = (self.plan.workload, self.plan.dialect);
+        let version = links.first().and_then(Link::server_version_num);
+        self.way = Way::new(dialect, self.plan.method, self.plan.jobs, version);
         self.one_by_one(Phase::Drop, &mut links, &workload.drop_statements(dialect))?;
-        let mut create = workload.create_statements(dialect);
-        if self.frozen {
-            create.insert(0, "BEGIN".to_owned());
-        }
+        let create = plan::create(workload, dialect, self.way.frozen);
         self.one_by_one(Phase::Create, &mut links, &create)?;
         let cpu_before = cpu_time();
         self.rows(&mut links)?;
@@ -93,25 +97,28 @@ impl<'a> Steps<'a> {
         Ok(client_cpu)
     }
 
-    /// FREEZE needs the table to be made by the transaction that fills it, so
-    /// it is for one connection only. There it saves the vacuum most of its
-    /// work: 2 million rows took 1.05 s instead of 1.3 s with keys and
-    /// statistics on PostgreSQL 15.
-    fn can_freeze(&self, links: &[Link]) -> bool {
-        let limits = self.plan.dialect.transaction_limits();
-        let unlimited = limits.rows.is_none()
-            && limits.bytes.is_none()
-            && limits.age.is_none()
-            && limits.ddl_statements.is_none();
-        let version = links.first().and_then(Link::server_version_num);
-        links.len() == 1 && unlimited && self.plan.dialect.can_copy_freeze(version)
+    /// Tries statements again that the server says were not done; with
+    /// `frozen` all of them are one transaction, and then there is no again.
+    fn patiently<T>(&self, mut work: impl FnMut() -> Result<T, Failure>) -> Result<T, Failure> {
+        if self.way.frozen {
+            return work();
+        }
+        Patience::new(self.plan.dialect, &self.stop, &self.retries).with(work)
+    }
+
+    /// One statement, and the wait for the job that it may leave in the server.
+    fn statement(&self, link: &mut Link, sql: &str) -> Result<(), Failure> {
+        let done = self.patiently(|| link.execute(sql, || head(sql)))?;
+        let wait = done.job.and_then(|job| self.plan.dialect.wait_for_job(&job));
+        let Some(wait) = wait else { return Ok(()) };
+        self.patiently(|| link.execute(&wait, || format!("waiting for {}", head(sql)))).map(drop)
     }
 
     fn connect(&mut self) -> Result<Vec<Link>, Failure> {
         let plan = self.plan;
         let stop = Arc::clone(&self.stop);
         let contexts = plan.endpoints.iter().cycle().take(plan.jobs.get() as usize);
-        self.phase(Phase::Connect, contexts, |context| Link::connect(context, &stop))
+        self.phase(Phase::Connect, contexts, |_, context| Link::connect(context, &stop))
     }
 
     /// Statements in order, on the first connection.
@@ -121,8 +128,8 @@ impl<'a> Steps<'a> {
         links: &mut [Link],
         statements: &[String],
     ) -> Result<(), Failure> {
-        let run = |link: &mut Link| {
-            statements.iter().try_for_each(|sql| link.execute(sql, || head(sql)).map(drop))
+        let run = |steps: &Self, link: &mut Link| {
+            statements.iter().try_for_each(|sql| steps.statement(link, sql))
         };
         self.phase(phase, links.iter_mut().take(1), run).map(drop)
     }
@@ -138,60 +145,60 @@ impl<'a> Steps<'a> {
             return Ok(());
         }
         let next = AtomicUsize::new(0);
-        let run = |link: &mut Link| {
+        // Some databases take one change of the schema at a time.
+        let one_ddl = self.plan.dialect.transaction_limits().ddl_statements.is_some();
+        let jobs = if one_ddl { 1 } else { statements.len() };
+        let run = |steps: &Self, link: &mut Link| {
             while let Some(statement) = statements.get(next.fetch_add(1, Ordering::Relaxed)) {
-                link.execute(&statement.sql, || head(&statement.sql))?;
+                steps.statement(link, &statement.sql)?;
             }
             Ok(())
         };
-        self.phase(phase, links.iter_mut().take(statements.len()), run).map(drop)
+        self.phase(phase, links.iter_mut().take(jobs), run).map(drop)
     }
 
     fn rows(&mut self, links: &mut [Link]) -> Result<(), Failure> {
-        let chunks = Chunks::new(&self.tables, self.plan.dialect.transaction_limits());
+        let chunks = Chunks::new(&self.tables, self.way.batch);
         let next = AtomicU64::new(0);
-        let work = |steps: &Self, link: &mut Link| {
+        let run = |steps: &Self, link: &mut Link| {
             let mut text = Vec::new();
             while let Some(chunk) = chunks.get(next.fetch_add(1, Ordering::Relaxed)) {
                 steps.chunk(link, &chunk, &mut text)?;
             }
-            if steps.frozen {
+            if steps.way.frozen {
                 link.execute("COMMIT", || "COMMIT of all rows".to_owned())?;
             }
             Ok(())
         };
-        let begun = Instant::now();
-        let ended = {
-            let this: &Self = self;
-            this.watched(Phase::Rows, links.iter_mut(), |link| work(this, link))
-        };
-        self.phases.push((Phase::Rows, begun.elapsed()));
-        ended.map(drop)
+        self.phase(Phase::Rows, links.iter_mut(), run).map(drop)
     }
 
-    /// One COPY: its text is made and sent piece by piece.
+    /// One chunk, as often as it takes.
     fn chunk(&self, link: &mut Link, chunk: &Chunk, text: &mut Vec<u8>) -> Result<(), Failure> {
-        let table = &self.tables[chunk.table];
-        let state = &self.state[chunk.table];
         let begun = Instant::now();
+        let (table, state) = (&self.tables[chunk.table], &self.state[chunk.table]);
+        let word = match self.way.method {
+            LoadMethod::Copy => "COPY",
+            LoadMethod::Insert { .. } => "INSERT",
+        };
         let what = || {
             let (first, last) = (chunk.rows.start + 1, chunk.rows.end);
-            format!("COPY of rows {first} to {last} into {}", table.name)
+            format!("{word} of rows {first} to {last} into {}", table.name)
         };
-        let freeze = if self.frozen { " WITH (FREEZE)" } else { "" };
-        let columns = table.columns.join(", ");
-        let sql = format!("COPY {} ({columns}) FROM STDIN{freeze}", table.name);
-        let piece = (SEND_BYTES / u64::from(table.row_bytes_max).max(1)).max(1);
-        let mut row = chunk.rows.start;
-        let fill = |text: &mut Vec<u8>| {
-            let end = chunk.rows.end.min(row + piece);
-            self.plan.workload.write_rows(chunk.table, row..end, self.plan.seed, text);
-            self.bytes.fetch_add(text.len() as u64, Ordering::Relaxed);
-            state.rows_done.fetch_add(end - row, Ordering::Relaxed);
-            row = end;
-            !text.is_empty()
+        // Rows that were told as sent are not told again: progress never runs
+        // backwards.
+        let mut told = chunk.rows.start;
+        let mut tell = |end: u64, bytes: usize| {
+            if end > told {
+                state.rows_done.fetch_add(end - told, Ordering::Relaxed);
+                self.bytes.fetch_add(bytes as u64, Ordering::Relaxed);
+                told = end;
+            }
         };
-        let taken = link.copy(&sql, what, text, fill)?;
+        let taken = self.patiently(|| match self.way.method {
+            LoadMethod::Copy => self.copy(link, chunk, text, &what, &mut tell),
+            LoadMethod::Insert { .. } => self.insert(link, chunk, text, &what, &mut tell),
+        })?;
         let sent = chunk.rows.end - chunk.rows.start;
         if taken != sent {
             let (found, expected) =
@@ -204,6 +211,47 @@ impl<'a> Steps<'a> {
         Ok(())
     }
 
+    /// One COPY: its text is made and sent piece by piece. Gives the rows that
+    /// the server took.
+    fn copy(
+        &self,
+        link: &mut Link,
+        chunk: &Chunk,
+        text: &mut Vec<u8>,
+        what: &dyn Fn() -> String,
+        tell: &mut dyn FnMut(u64, usize),
+    ) -> Result<u64, Failure> {
+        let table = &self.tables[chunk.table];
+        let piece = (SEND_BYTES / u64::from(table.row_bytes_max).max(1)).max(1);
+        let mut row = chunk.rows.start;
+        let fill = |text: &mut Vec<u8>| {
+            let end = chunk.rows.end.min(row + piece);
+            self.plan.workload.write_rows(chunk.table, row..end, self.plan.seed, text);
+            tell(end, text.len());
+            row = end;
+            !text.is_empty()
+        };
+        link.copy(&self.way.statement(table), what, text, fill)
+    }
+
+    /// One INSERT of all rows of a chunk.
+    fn insert(
+        &self,
+        link: &mut Link,
+        chunk: &Chunk,
+        text: &mut Vec<u8>,
+        what: &dyn Fn() -> String,
+        tell: &mut dyn FnMut(u64, usize),
+    ) -> Result<u64, Failure> {
+        let table = &self.tables[chunk.table];
+        text.clear();
+        self.plan.workload.write_rows(chunk.table, chunk.rows.clone(), self.plan.seed, text);
+        let mut sql = String::with_capacity(text.len() * 3);
+        write_insert(table.name, table.columns, &String::from_utf8_lossy(text), &mut sql);
+        tell(chunk.rows.end, text.len());
+        link.execute(&sql, what).map(|done| done.rows)
+    }
+
     /// Counts rows and adds up keys, and compares both with the plan.
     fn check(&mut self, links: &mut [Link]) -> Result<(), Failure> {
         let tables = self.tables.clone();
@@ -211,13 +259,36 @@ impl<'a> Steps<'a> {
         let mut order: Vec<&Table> = tables.iter().collect();
         order.sort_by_key(|table| std::cmp::Reverse(table.rows));
         let next = AtomicUsize::new(0);
-        let run = |link: &mut Link| {
+        let run = |steps: &Self, link: &mut Link| {
             while let Some(table) = order.get(next.fetch_add(1, Ordering::Relaxed)) {
-                check_table(link, table)?;
+                steps.check_table(link, table)?;
             }
             Ok(())
         };
         self.phase(Phase::Check, links.iter_mut().take(order.len()), run).map(drop)
+    }
+
+    fn check_table(&self, link: &mut Link, table: &Table) -> Result<(), Failure> {
+        let (mut rows, mut keys) = (0, 0);
+        let (mut rows_expected, mut keys_expected) = (0, 0);
+        for look in plan::looks(table, self.plan.dialect.count_rows_max()) {
+            let what = || format!("counting the rows of {}", table.name);
+            let figures = self.patiently(|| link.figures(&look.sql, what))?;
+            rows += figures.get("rows");
+            keys += figures.get("keys");
+            rows_expected += look.rows;
+            keys_expected += look.keys;
+        }
+        if (rows, keys) == (rows_expected, keys_expected) {
+            return Ok(());
+        }
+        let told = |rows: i128, keys: i128| format!("{rows} rows with a sum of keys of {keys}");
+        Err(LoadError::Check {
+            table: table.name,
+            found: told(rows, keys),
+            expected: told(rows_expected, keys_expected),
+        }
+        .into())
     }
 
     /// Runs one phase in threads, and notes how long it took.
@@ -225,10 +296,13 @@ impl<'a> Steps<'a> {
         &mut self,
         phase: Phase,
         inputs: impl IntoIterator<Item = I>,
-        work: impl Fn(I) -> Result<O, Failure> + Sync,
+        work: impl Fn(&Self, I) -> Result<O, Failure> + Sync,
     ) -> Result<Vec<O>, Failure> {
         let begun = Instant::now();
-        let ended = self.watched(phase, inputs, work);
+        let ended = {
+            let this: &Self = self;
+            this.watched(phase, inputs, |input| work(this, input))
+        };
         self.phases.push((phase, begun.elapsed()));
         ended
     }
@@ -264,32 +338,14 @@ impl<'a> Steps<'a> {
         });
         LoadReport {
             jobs: self.plan.jobs.get(),
-            frozen: self.frozen,
+            frozen: self.way.frozen,
             tables: tables.collect(),
             bytes: self.bytes.load(Ordering::Relaxed),
             phases: self.phases,
+            retries: self.retries.all(),
             client_cpu,
         }
     }
-}
-
-fn check_table(link: &mut Link, table: &Table) -> Result<(), Failure> {
-    let sum = table.key_sum.as_ref().map_or("0", |sum| sum.expression);
-    let sql =
-        format!("SELECT count(*) AS rows, coalesce(sum({sum}), 0) AS keys FROM {}", table.name);
-    let figures = link.figures(&sql, || format!("counting the rows of {}", table.name))?;
-    let (rows, keys) = (figures.get("rows"), figures.get("keys"));
-    let expected_keys = table.key_sum.as_ref().map_or(0, |sum| sum.expected);
-    if rows == i128::from(table.rows) && keys == expected_keys {
-        return Ok(());
-    }
-    let told = |rows: String, keys: i128| format!("{rows} rows with a sum of keys of {keys}");
-    Err(LoadError::Check {
-        table: table.name,
-        found: told(rows.to_string(), keys),
-        expected: told(table.rows.to_string(), expected_keys),
-    }
-    .into())
 }
 
 /// A statement's beginning, enough to recognise it in a message.

@@ -45,6 +45,7 @@ pub(crate) fn load_with(
         endpoints: &[context(server)],
         jobs: NonZeroU32::new(jobs).unwrap(),
         seed: 1,
+        method: None,
     };
     load(&plan, observer, interrupt)
 }

@@ -247,6 +247,7 @@ fn refused_connection_names_the_place() {
         endpoints: &[plan_context],
         jobs: NonZeroU32::MIN,
         seed: 1,
+        method: None,
     };
     let error = load(&plan, &SilentLoad, &AtomicBool::new(false)).unwrap_err();
     let LoadError::Connect { sqlstate, words } = &error else { panic!("{error}") };

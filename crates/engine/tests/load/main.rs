@@ -5,4 +5,5 @@
 
 mod audits;
 mod common;
+mod dialects;
 mod loading;
