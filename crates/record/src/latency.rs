@@ -208,6 +208,13 @@ impl Latencies {
         self.over_range
     }
 
+    /// How many were longer than `us`, to three digits of it.
+    #[must_use]
+    pub fn count_above(&self, us: u64) -> u64 {
+        let up_to = self.histogram.highest_equivalent(us.min(LATENCY_US_MAX));
+        self.count() - self.histogram.count_between(0, up_to)
+    }
+
     /// Exact sum in µs.
     #[must_use]
     pub fn sum_us(&self) -> u128 {
@@ -393,6 +400,7 @@ mod tests {
             sampled.record_times(us, 3);
             sampled.record_times(us, 0);
         }
+        assert_eq!(sampled.count_above(7), 6);
         assert_eq!(sampled, of(&[7, 0, 0, 0, 40, 40, 40, u64::MAX, u64::MAX, u64::MAX]));
     }
 

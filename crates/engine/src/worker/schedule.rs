@@ -18,8 +18,11 @@ const QUEUED_DRAWN_MAX: u32 = 1_000_000;
 pub(super) struct Schedule {
     /// Mean distance of two starts, µs; `None` without a rate.
     mean_us: Option<f64>,
-    /// Equal distances, so far behind those of the first worker; else random.
-    steady_offset: Option<f64>,
+    /// Equal distances; else random.
+    steady: bool,
+    /// The next distance as a share of the mean. The steady starts of all
+    /// workers interleave, so each worker's first is another part of it.
+    next_share: f64,
     random: Prng,
     /// The last start that was taken.
     last_ns: u64,
@@ -39,11 +42,11 @@ impl Schedule {
     /// that is not steady.
     pub(super) fn new(plan: &RunPlan, index: u32, random: Prng) -> Self {
         let workers = f64::from(plan.workers.get());
-        let steady = plan.rate.is_some_and(|rate| rate.steady);
         let clients = plan.share(index).1 as usize;
         Self {
             mean_us: plan.rate.map(|rate| 1e6 / rate.tps * workers),
-            steady_offset: steady.then_some(f64::from(index) / workers),
+            steady: plan.rate.is_some_and(|rate| rate.steady),
+            next_share: f64::from(index + 1) / workers,
             random,
             last_ns: 0,
             begin_ns: 0,
@@ -65,16 +68,13 @@ impl Schedule {
     pub(super) fn begin(&mut self, begin_ns: u64) {
         self.begin_ns = begin_ns;
         self.last_ns = begin_ns;
-        let (mean_us, offset) =
-            (self.mean_us.unwrap_or_default(), self.steady_offset.unwrap_or_default());
-        self.last_ns = self.after((mean_us * 1000.0 * offset) as u64);
     }
 
     /// Takes the next start.
     pub(super) fn take(&mut self) -> u64 {
         let mean_us = self.mean_us.unwrap_or_default();
-        let distance_ns = if self.steady_offset.is_some() {
-            (mean_us * 1000.0) as u64
+        let distance_ns = if self.steady {
+            (mean_us * 1000.0 * std::mem::replace(&mut self.next_share, 1.0)) as u64
         } else {
             self.random.throttle_delay_us(mean_us) as u64 * 1000
         };
@@ -139,7 +139,8 @@ mod tests {
     fn schedule(tps: f64, steady: bool, ramp_ns: u64) -> Schedule {
         let mut schedule = Schedule {
             mean_us: Some(1e6 / tps),
-            steady_offset: steady.then_some(0.0),
+            steady,
+            next_share: 1.0,
             random: Prng::new(7),
             last_ns: 0,
             begin_ns: 0,
