@@ -203,6 +203,13 @@ impl Client {
         matches!(self.state, State::Finished | State::Aborted)
     }
 
+    /// True when the command under way has all its replies.
+    pub(super) fn is_answered(&self) -> bool {
+        matches!(self.state, State::Awaiting(_))
+            && self.replies.syncs == 0
+            && self.replies.queue.is_empty()
+    }
+
     /// The transaction status of the session; idle where there is none.
     pub(super) fn status(&self) -> TransactionStatus {
         self.session.as_ref().map_or(TransactionStatus::Idle, |s| s.status)

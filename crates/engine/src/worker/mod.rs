@@ -270,7 +270,11 @@ impl Worker {
     /// The connection ended. Replies that came before the end still count.
     fn lost(&mut self, cx: Cx<'_>, index: usize, error: Option<&std::io::Error>) {
         let client = &mut self.clients[index];
-        if client.has_ended() {
+        if client.is_answered() {
+            advance::advance(&mut self.core, cx, client);
+        }
+        // Its last transaction may have ended, or it may be connecting anew.
+        if client.has_ended() || client.session.is_none() {
             return;
         }
         let flow = failures::lost(&mut self.core, cx, client, error);

@@ -169,6 +169,14 @@ fn ready(client: &mut Client, status: TransactionStatus) -> Result<(), ProtocolE
 
 #[cold]
 fn error_came(core: &Core, cx: Cx<'_>, client: &mut Client, body: &[u8]) {
+    // Behind the last ReadyForQuery: it is no command's error, least of all
+    // that of the commit just acknowledged. libpq takes it for a notice, too.
+    if client.replies.syncs == 0 && client.replies.queue.is_empty() {
+        client.replies.farewell.clear();
+        client.replies.farewell.extend_from_slice(body);
+        core.observer.notice(&ErrorFields::new(body).to_server_error().to_string());
+        return;
+    }
     let preparing = client.replies.preparing > 0;
     if preparing && !cx.plan.prepare_early {
         // As pgbench: told, and then the execution fails for want of it.

@@ -236,3 +236,42 @@ fn one_client_lost() {
     // Nothing that was acknowledged is lost, and the audits show it.
     outcome.shows(&["3 of 3 passed"]);
 }
+
+/// A commit that the server acknowledged just before it ended the session is
+/// committed, also where acknowledgement and farewell are read at once.
+#[test]
+fn an_acknowledged_commit_counts() {
+    let server = Server::shared();
+    let database = server.empty();
+    // The commit itself takes a while.
+    database.sql(
+        "create table t (n int); \
+         create function late() returns trigger language plpgsql as \
+             $$ begin perform pg_sleep(0.7); return null; end $$; \
+         create constraint trigger late after insert on t deferrable initially deferred \
+             for each row execute function late()",
+    );
+    let room = server.room();
+    room.write("commit.sql", "begin;\ninsert into t values (1);\nend;\n");
+    let target = format!("{} options='-c idle_session_timeout=400'", database.keywords_unix());
+    let mut command = room.command(&["run", &target, "-f", "commit.sql", "-c", "1", "-t", "9"]);
+    command.env("PGPASSWORD", server.password());
+    let mut run = room.start(command);
+    run.wait_for("Running", 1);
+    while database.sql("select 1 from pg_stat_activity where wait_event = 'PgSleep'").is_empty() {
+        assert!(!run.ends_within(std::time::Duration::from_millis(10)), "{}", run.err());
+    }
+    // Nothing is read until the server has committed and hung up.
+    run.signal(Signal::SIGSTOP);
+    let session = "select 1 from pg_stat_activity \
+                   where datname = current_database() and application_name = 'pgdyno'";
+    while !database.sql(session).is_empty() {
+        std::thread::sleep(std::time::Duration::from_millis(20));
+    }
+    run.signal(Signal::SIGCONT);
+    let outcome = run.finish().exits(2);
+    let record = room.record();
+    assert_eq!(count(&record, "unknown"), 0);
+    assert_eq!(count(&record, "committed").to_string(), database.value("select count(*) from t"));
+    assert!(reasons(&record).contains("57P05"), "{outcome:?}");
+}
