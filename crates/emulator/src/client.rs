@@ -59,7 +59,10 @@ impl Client {
     }
 
     /// Does the TLS handshake; gives the name that the client asked for.
-    pub(crate) fn start_tls(self, config: &Arc<ServerConfig>) -> io::Result<(Self, Option<String>)> {
+    pub(crate) fn start_tls(
+        self,
+        config: &Arc<ServerConfig>,
+    ) -> io::Result<(Self, Option<String>)> {
         let Stream::Plain(mut socket) = self.stream else {
             return Err(ErrorKind::InvalidInput.into());
         };

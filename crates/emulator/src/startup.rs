@@ -99,7 +99,9 @@ fn greet(
             }
             _ => {
                 let parameters = match (tls, &sni) {
-                    (Some(_), None) => Err(rejected("unable to accept connection, TLS is required")),
+                    (Some(_), None) => {
+                        Err(rejected("unable to accept connection, TLS is required"))
+                    }
                     (Some(_), Some(None)) => {
                         Err(rejected("unable to accept connection, sni was not received"))
                     }

@@ -53,10 +53,7 @@ pub(crate) fn make(names: &[String], path: Option<&Path>) -> Result<ServerTls, E
     Ok(ServerTls { config: Arc::new(config), certificate: path, _file: file })
 }
 
-fn write(
-    pem: &str,
-    path: Option<&Path>,
-) -> std::io::Result<(PathBuf, Option<tempfile::TempPath>)> {
+fn write(pem: &str, path: Option<&Path>) -> std::io::Result<(PathBuf, Option<tempfile::TempPath>)> {
     if let Some(path) = path {
         std::fs::write(path, pem)?;
         return Ok((path.to_owned(), None));

@@ -50,6 +50,8 @@ pub(crate) struct Reply {
     pub(crate) error: Option<Vec<u8>>,
     /// The server waits for the data of a COPY and is not ready.
     pub(crate) wants_copy: bool,
+    /// An index could not be built: its job has failed, the statement has not.
+    pub(crate) build_failed: bool,
 }
 
 impl Reply {

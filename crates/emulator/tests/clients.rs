@@ -1,5 +1,7 @@
 //! What clients meet: encryption, passwords, settings, jobs, the real pgbench.
 
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+
 mod support;
 
 use std::process::{Command, Output};
@@ -68,10 +70,9 @@ fn pgbench_runs() {
             line.strip_prefix("number of failed transactions: ")?.split(' ').next()?.parse().ok()
         });
         let failed: u32 = failed.unwrap_or_else(|| panic!("{out}"));
-        eprintln!("{protocol}: {failed} of 80 failed");
         assert!(failed > 0, "one hot row and no conflict: {out}");
     }
-    let retried = tool(&place, "pgbench", &["-n", "-c", "4", "-t", "10", "--max-tries", "0"]);
+    let retried = tool(&place, "pgbench", &["-n", "-c", "4", "-t", "10", "--max-tries", "1000"]);
     let out = String::from_utf8_lossy(&retried.stdout);
     assert!(out.contains("number of transactions actually processed: 40/40"), "{out}");
     let sums = "SELECT (SELECT sum(bbalance) FROM pgbench_branches) = sum(delta) \
@@ -159,5 +160,15 @@ fn index_jobs() {
     assert!(status(&mut connection).is_some());
     connection.execute(&format!("CALL sys.wait_for_job('{}')", ids[1])).unwrap();
     assert_eq!(status(&mut connection).as_deref(), Some("completed"));
+    // Duplicates fail the job, not the statement.
+    connection.execute("INSERT INTO t VALUES (1, 1), (1, 1)").unwrap();
+    let failing = connection.simple_query("CREATE UNIQUE INDEX ASYNC u ON t (a)").unwrap();
+    let id = failing[0].get(0, 0).unwrap().to_owned();
+    connection.execute(&format!("CALL sys.wait_for_job('{id}')")).unwrap();
+    let details = format!("SELECT status || ': ' || details FROM sys.jobs WHERE job_id = '{id}'");
+    assert_eq!(
+        connection.query_one_text(&details).unwrap().as_deref(),
+        Some("failed: Found duplicate key while validating index for UCVs")
+    );
     assert_eq!(connection.query_one_i64("SELECT sys.dsql_major_version()").unwrap(), 1);
 }

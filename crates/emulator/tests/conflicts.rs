@@ -1,5 +1,7 @@
 //! Conflicts: nobody waits, who commits first wins, the loser hears at COMMIT.
 
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+
 mod support;
 
 use std::time::{Duration, Instant};
@@ -186,7 +188,9 @@ fn limits() {
     let mut a = place.connect().unwrap();
     a.execute("CREATE TABLE t (id int, filler text)").unwrap();
     a.execute("INSERT INTO t SELECT generate_series(1, 3000)").unwrap();
-    let (code, text) = code_and_text(a.execute("UPDATE t SET id = id WHERE id >= 0; SELECT 1; INSERT INTO t VALUES (1)"));
+    let (code, text) = code_and_text(
+        a.execute("UPDATE t SET id = id WHERE id >= 0; SELECT 1; INSERT INTO t VALUES (1)"),
+    );
     assert_eq!((code.as_str(), text.as_str()), ("54000", "transaction row limit exceeded"));
     assert_eq!(a.query_one_i64("SELECT count(*) FROM t").unwrap(), 3000);
     let filler = "x".repeat(700_000);

@@ -1,5 +1,7 @@
 //! The recorded answers of a live Aurora DSQL, asked of the emulator.
 
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+
 mod support;
 
 use std::collections::BTreeMap;
@@ -119,8 +121,7 @@ fn concurrent(place: &Place, case: &[Step], deviations: &mut Vec<String>) {
     let mut steps: Vec<&Step> = case.iter().collect();
     steps.sort_by_key(|step| (step.number, step.outcome == "error"));
     for step in steps {
-        let connection =
-            sessions.entry(&step.session).or_insert_with(|| place.connect().unwrap());
+        let connection = sessions.entry(&step.session).or_insert_with(|| place.connect().unwrap());
         let error = ask(connection, step);
         deviations.extend(deviation(step, error.as_ref()));
     }

@@ -69,8 +69,7 @@ fn table(s: &Statement<'_>) -> Result<Run, Refusal> {
 }
 
 fn add(s: &Statement<'_>, at: usize, run: &mut Run) -> Result<(), Refusal> {
-    if matches!(s.word(at), "constraint" | "primary" | "unique" | "foreign" | "check" | "exclude")
-    {
+    if matches!(s.word(at), "constraint" | "primary" | "unique" | "foreign" | "check" | "exclude") {
         return add_constraint(s, at, run);
     }
     let mut name_at = if s.word(at) == "column" { at + 1 } else { at };
@@ -84,8 +83,7 @@ fn add(s: &Statement<'_>, at: usize, run: &mut Run) -> Result<(), Refusal> {
         depth == 0 && token.is_sign(",")
     });
     let item = name_at..len.map_or(s.tokens.len(), |len| name_at + len);
-    let constrained =
-        item.clone().skip(1).any(|index| COLUMN_CONSTRAINTS.contains(&s.word(index)));
+    let constrained = item.clone().skip(1).any(|index| COLUMN_CONSTRAINTS.contains(&s.word(index)));
     // A type that does not exist is found before anything else; a cache that
     // is missing is not.
     if !constrained {

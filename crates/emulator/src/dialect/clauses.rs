@@ -122,7 +122,9 @@ fn rewritten(s: &Statement<'_>) -> String {
             continue;
         }
         match token.text.as_str() {
-            "version" if token.kind == Lexeme::Word => changes.push((token.at.clone(), "sys.version")),
+            "version" if token.kind == Lexeme::Word => {
+                changes.push((token.at.clone(), "sys.version"));
+            }
             "current_setting" if token.kind == Lexeme::Word => {
                 changes.push((token.at.clone(), "sys.current_setting"));
             }

@@ -17,10 +17,37 @@ const DEFINE_CACHE: &str = "is not supported without an explicit cache size. \
 
 /// Types that a column cannot have, though most may occur in a query.
 const REFUSED: [&str; 31] = [
-    "bit", "box", "cidr", "circle", "datemultirange", "daterange", "inet", "int4multirange",
-    "int4range", "int8multirange", "int8range", "jsonpath", "line", "lseg", "macaddr", "macaddr8",
-    "money", "nummultirange", "numrange", "path", "pg_lsn", "pg_snapshot", "point", "polygon",
-    "tsmultirange", "tsquery", "tsrange", "tstzmultirange", "tstzrange", "tsvector", "xml",
+    "bit",
+    "box",
+    "cidr",
+    "circle",
+    "datemultirange",
+    "daterange",
+    "inet",
+    "int4multirange",
+    "int4range",
+    "int8multirange",
+    "int8range",
+    "jsonpath",
+    "line",
+    "lseg",
+    "macaddr",
+    "macaddr8",
+    "money",
+    "nummultirange",
+    "numrange",
+    "path",
+    "pg_lsn",
+    "pg_snapshot",
+    "point",
+    "polygon",
+    "tsmultirange",
+    "tsquery",
+    "tsrange",
+    "tstzmultirange",
+    "tstzrange",
+    "tsvector",
+    "xml",
 ];
 
 /// Types of PostgreSQL that are no types but a way to make a sequence.
@@ -32,8 +59,20 @@ const CONSTRAINT: [&str; 7] =
 
 /// Words that may follow a column's type.
 const AFTER_TYPE: [&str; 14] = [
-    "not", "null", "default", "check", "unique", "primary", "references", "generated",
-    "constraint", "collate", "storage", "compression", "deferrable", "initially",
+    "not",
+    "null",
+    "default",
+    "check",
+    "unique",
+    "primary",
+    "references",
+    "generated",
+    "constraint",
+    "collate",
+    "storage",
+    "compression",
+    "deferrable",
+    "initially",
 ];
 
 /// The items between a pair of parentheses, as ranges of tokens.

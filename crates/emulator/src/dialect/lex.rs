@@ -204,14 +204,86 @@ mod tests {
         assert_eq!(statements("a; ;b 'x;' ; $$;$$").len(), 3);
     }
 
-    /// Whatever the text, the lexer comes to its end and within bounds.
-    #[test]
-    fn odd_ends() {
-        for sql in ["'", "\"", "/*", "--", "$", "$a", "$a$", "E'\\", "é'", "1.", "/*/"] {
-            for token in tokens(sql) {
-                assert!(token.at.end <= sql.len(), "{sql}");
-                assert!(sql.get(token.at.clone()).is_some(), "{sql}");
-            }
+    /// Tokens are whole characters, in order, and nothing but space and
+    /// comments lies between statements.
+    fn check(sql: &str) {
+        let mut end = 0;
+        for token in tokens(sql) {
+            assert!(token.at.start >= end && token.at.start < token.at.end, "{sql:?}");
+            assert!(sql.get(token.at.clone()).is_some(), "{sql:?}");
+            end = token.at.end;
+        }
+        for (_, tokens) in statements(sql) {
+            // The rules must bear whatever comes.
+            let _ = crate::dialect::plan(sql, &tokens);
         }
     }
+
+    /// Whatever begins may end too early.
+    #[test]
+    fn odd_ends() {
+        for sql in ["'", "\"", "/*", "--", "$", "$a", "$a$", "E'\\", "é'", "1.", "/*/", "*/"] {
+            check(sql);
+        }
+    }
+
+    proptest::proptest! {
+        /// No text makes lexer or rules fail: pieces of SQL in any order.
+        #[test]
+        fn any_text(
+            words in proptest::collection::vec(proptest::sample::select(WORDS), 0..20),
+            text in ".{0,20}",
+        ) {
+            check(&format!("{} {text}", words.join(" ")));
+            check(&words.concat());
+        }
+    }
+
+    const WORDS: &[&str] = &[
+        "create",
+        "table",
+        "alter",
+        "add",
+        "column",
+        "index",
+        "async",
+        "unique",
+        "on",
+        "(",
+        ")",
+        ",",
+        ".",
+        ";",
+        "as",
+        "select",
+        "from",
+        "for",
+        "update",
+        "where",
+        "t",
+        "int",
+        "[",
+        "]",
+        "'a'",
+        "\"b\"",
+        "$1",
+        "constraint",
+        "using",
+        "not",
+        "valid",
+        "set",
+        "show",
+        "drop",
+        "copy",
+        "stdin",
+        "begin",
+        "identity",
+        "cache",
+        "1",
+        "::",
+        "storage",
+        "if",
+        "exists",
+        "é",
+    ];
 }

@@ -71,14 +71,7 @@ pub(crate) struct Job {
 
 impl Run {
     fn new(kind: Kind, sql: &str) -> Self {
-        Self {
-            kind,
-            sql: sql.to_owned(),
-            tag: None,
-            touch: None,
-            needs_index: None,
-            job: None,
-        }
+        Self { kind, sql: sql.to_owned(), tag: None, touch: None, needs_index: None, job: None }
     }
 }
 

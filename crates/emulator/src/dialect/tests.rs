@@ -38,7 +38,8 @@ fn recorded_refusals() {
             }
             (Plan::Refused(refusal), _) => panic!("{sql}: {refusal:?}"),
             (plan, "error") if sqlstate == "0A000" => {
-                let by_the_server = message.contains("CALL") || message.contains("same transaction");
+                let by_the_server =
+                    message.contains("CALL") || message.contains("same transaction");
                 assert!(by_the_server, "{sql}: {plan:?}");
             }
             _ => {}

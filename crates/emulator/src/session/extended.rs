@@ -76,6 +76,9 @@ impl Session {
             if !std::mem::take(&mut self.skipping) {
                 self.finish_implicit()?;
             }
+            if self.transaction.is_none() {
+                self.portals.clear();
+            }
             return self.ready();
         }
         if tag == b'H' {

@@ -72,11 +72,7 @@ pub(crate) struct Session {
 }
 
 impl Session {
-    pub(crate) fn new(
-        client: Client,
-        shared: Arc<Shared>,
-        upstream: Arc<Mutex<Upstream>>,
-    ) -> Self {
+    pub(crate) fn new(client: Client, shared: Arc<Shared>, upstream: Arc<Mutex<Upstream>>) -> Self {
         Self {
             client,
             shared,

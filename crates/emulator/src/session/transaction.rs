@@ -32,6 +32,9 @@ const TRIES_MAX: u32 = 20;
 /// DSQL's own figure is not known.
 const ROW_OVERHEAD_BYTES: u64 = 64;
 
+/// What `sys.jobs` says of a unique index over duplicates (documented).
+const DUPLICATES: &str = "'Found duplicate key while validating index for UCVs'";
+
 /// What a client has open.
 #[derive(Debug)]
 pub(super) struct Transaction {
@@ -232,7 +235,7 @@ impl Session {
             }
         };
         let job_id = match &work.run.job {
-            Some(job) => Some(self.start_job(up, job)?),
+            Some(job) => Some(self.start_job(up, job, reply.build_failed)?),
             None => None,
         };
         self.account(work, copied, &reply)?;
@@ -257,6 +260,17 @@ impl Session {
             }
         }
         let reply = self.converse(up, &work.messages, work.extended, copied)?;
+        let duplicate = reply.sqlstate() == Some(SqlState::UNIQUE_VIOLATION);
+        if duplicate && work.run.job.is_some() {
+            // The job fails, and not the statement that starts it.
+            go_back(up)?;
+            let tag = Some(b"CREATE INDEX\0".to_vec());
+            let reply = Reply { tag, build_failed: true, ..Reply::default() };
+            return Ok(match self.restore(up)? {
+                Outcome::Done(_) => Outcome::Done(reply),
+                other => other,
+            });
+        }
         self.judge(up, reply)
     }
 
@@ -364,19 +378,22 @@ impl Session {
         if transaction.rows > limits.rows_max {
             return Err(Refusal::new(LIMIT, "transaction row limit exceeded").into());
         }
-        let mut redo = work.redo.clone();
-        redo.extend(copied.unwrap_or_default());
-        transaction.redo.push(redo);
+        if !reply.build_failed {
+            let mut redo = work.redo.clone();
+            redo.extend(copied.unwrap_or_default());
+            transaction.redo.push(redo);
+        }
         transaction.touches.extend(work.touch.clone());
         Ok(())
     }
 
     /// Notes a job, whose name it gives.
-    fn start_job(&mut self, up: &mut Upstream, job: &Job) -> Result<String, Fault> {
+    fn start_job(&mut self, up: &mut Upstream, job: &Job, failed: bool) -> Result<String, Fault> {
         let id = new_job_id();
         let seconds = self.shared.config.limits.index_build.as_secs_f64();
+        let details = if failed { DUPLICATES } else { "NULL" };
         let sql = format!(
-            "SELECT sys.emulator_note_job('{id}', '{}', '{}', NULL, {seconds})",
+            "SELECT sys.emulator_note_job('{id}', '{}', '{}', {details}, {seconds})",
             job.job_type,
             job.object_name.replace('\'', "''"),
         );
