@@ -1,0 +1,82 @@
+-- tpcb at scale 30 on Amazon Aurora PostgreSQL Limitless Database (aurora-limitless), over 2 connections
+
+-- dropping old tables
+DROP TABLE IF EXISTS pgbench_accounts, pgbench_branches, pgbench_history, pgbench_tellers;
+
+-- creating tables
+-- source: Amazon Aurora User Guide, creating sharded and reference tables by using variables
+SET rds_aurora.limitless_create_table_mode = 'sharded';
+-- source: Amazon Aurora User Guide, creating sharded and reference tables by using variables
+SET rds_aurora.limitless_create_table_shard_key = '{"bid"}';
+CREATE TABLE pgbench_branches (bid int NOT NULL, bbalance int, filler char(88), PRIMARY KEY (bid));
+-- source: Amazon Aurora User Guide, creating sharded and reference tables by using variables
+-- source: Amazon Aurora User Guide, creating sharded and reference tables by using variables
+RESET rds_aurora.limitless_create_table_shard_key;
+-- source: Amazon Aurora User Guide, creating sharded and reference tables by using variables
+-- source: Amazon Aurora User Guide, creating sharded and reference tables by using variables
+RESET rds_aurora.limitless_create_table_mode;
+-- source: Amazon Aurora User Guide, creating sharded and reference tables by using variables
+SET rds_aurora.limitless_create_table_mode = 'sharded';
+-- source: Amazon Aurora User Guide, creating sharded and reference tables by using variables
+SET rds_aurora.limitless_create_table_shard_key = '{"bid"}';
+-- source: Amazon Aurora User Guide, creating sharded and reference tables by using variables
+SET rds_aurora.limitless_create_table_collocate_with = 'pgbench_branches';
+CREATE TABLE pgbench_tellers (tid int NOT NULL, bid int, tbalance int, filler char(84), PRIMARY KEY (tid, bid));
+-- source: Amazon Aurora User Guide, creating sharded and reference tables by using variables
+-- source: Amazon Aurora User Guide, creating sharded and reference tables by using variables
+RESET rds_aurora.limitless_create_table_collocate_with;
+-- source: Amazon Aurora User Guide, creating sharded and reference tables by using variables
+-- source: Amazon Aurora User Guide, creating sharded and reference tables by using variables
+RESET rds_aurora.limitless_create_table_shard_key;
+-- source: Amazon Aurora User Guide, creating sharded and reference tables by using variables
+-- source: Amazon Aurora User Guide, creating sharded and reference tables by using variables
+RESET rds_aurora.limitless_create_table_mode;
+-- source: Amazon Aurora User Guide, creating sharded and reference tables by using variables
+SET rds_aurora.limitless_create_table_mode = 'sharded';
+-- source: Amazon Aurora User Guide, creating sharded and reference tables by using variables
+SET rds_aurora.limitless_create_table_shard_key = '{"bid"}';
+-- source: Amazon Aurora User Guide, creating sharded and reference tables by using variables
+SET rds_aurora.limitless_create_table_collocate_with = 'pgbench_branches';
+CREATE TABLE pgbench_accounts (aid int NOT NULL, bid int, abalance int, filler char(84), PRIMARY KEY (aid, bid));
+-- source: Amazon Aurora User Guide, creating sharded and reference tables by using variables
+-- source: Amazon Aurora User Guide, creating sharded and reference tables by using variables
+RESET rds_aurora.limitless_create_table_collocate_with;
+-- source: Amazon Aurora User Guide, creating sharded and reference tables by using variables
+-- source: Amazon Aurora User Guide, creating sharded and reference tables by using variables
+RESET rds_aurora.limitless_create_table_shard_key;
+-- source: Amazon Aurora User Guide, creating sharded and reference tables by using variables
+-- source: Amazon Aurora User Guide, creating sharded and reference tables by using variables
+RESET rds_aurora.limitless_create_table_mode;
+-- source: Amazon Aurora User Guide, creating sharded and reference tables by using variables
+SET rds_aurora.limitless_create_table_mode = 'sharded';
+-- source: Amazon Aurora User Guide, creating sharded and reference tables by using variables
+SET rds_aurora.limitless_create_table_shard_key = '{"bid"}';
+-- source: Amazon Aurora User Guide, creating sharded and reference tables by using variables
+SET rds_aurora.limitless_create_table_collocate_with = 'pgbench_branches';
+CREATE TABLE pgbench_history (tid int, bid int, aid int, delta int, mtime timestamp, filler char(22));
+-- source: Amazon Aurora User Guide, creating sharded and reference tables by using variables
+-- source: Amazon Aurora User Guide, creating sharded and reference tables by using variables
+RESET rds_aurora.limitless_create_table_collocate_with;
+-- source: Amazon Aurora User Guide, creating sharded and reference tables by using variables
+-- source: Amazon Aurora User Guide, creating sharded and reference tables by using variables
+RESET rds_aurora.limitless_create_table_shard_key;
+-- source: Amazon Aurora User Guide, creating sharded and reference tables by using variables
+-- source: Amazon Aurora User Guide, creating sharded and reference tables by using variables
+RESET rds_aurora.limitless_create_table_mode;
+
+-- loading rows
+COPY pgbench_branches (bid, bbalance, filler) FROM STDIN; -- 30 rows; data left out
+COPY pgbench_tellers (tid, bid, tbalance, filler) FROM STDIN; -- 300 rows; data left out
+COPY pgbench_accounts (aid, bid, abalance, filler) FROM STDIN; -- 43 times; 3000000 rows, 69905 at a time, each a transaction of its own; data left out
+
+-- vacuuming and analyzing
+VACUUM (ANALYZE) pgbench_accounts;
+VACUUM (ANALYZE) pgbench_tellers;
+VACUUM (ANALYZE) pgbench_branches;
+VACUUM (ANALYZE) pgbench_history;
+
+-- checking counts and sums
+SELECT count(*) AS rows, coalesce(sum(bid), 0) AS keys FROM pgbench_branches;
+SELECT count(*) AS rows, coalesce(sum(tid), 0) AS keys FROM pgbench_tellers;
+SELECT count(*) AS rows, coalesce(sum(aid), 0) AS keys FROM pgbench_accounts;
+SELECT count(*) AS rows, coalesce(sum(0), 0) AS keys FROM pgbench_history;

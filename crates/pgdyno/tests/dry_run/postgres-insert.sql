@@ -1,0 +1,32 @@
+-- tpcb at scale 20000 on PostgreSQL (postgres), over 2 connections
+
+-- dropping old tables
+DROP TABLE IF EXISTS pgbench_accounts, pgbench_branches, pgbench_history, pgbench_tellers;
+
+-- creating tables
+CREATE TABLE pgbench_branches (bid int NOT NULL, bbalance int, filler char(88)) WITH (fillfactor=100);
+CREATE TABLE pgbench_tellers (tid int NOT NULL, bid int, tbalance int, filler char(84)) WITH (fillfactor=100);
+CREATE TABLE pgbench_accounts (aid bigint NOT NULL, bid int, abalance int, filler char(84)) WITH (fillfactor=100);
+CREATE TABLE pgbench_history (tid int, bid int, aid bigint, delta int, mtime timestamp, filler char(22));
+
+-- loading rows
+INSERT INTO pgbench_branches (bid, bbalance, filler) VALUES; -- 40 times; 20000 rows, 500 at a time, each a transaction of its own; data left out
+INSERT INTO pgbench_tellers (tid, bid, tbalance, filler) VALUES; -- 400 times; 200000 rows, 500 at a time, each a transaction of its own; data left out
+INSERT INTO pgbench_accounts (aid, bid, abalance, filler) VALUES; -- 4,000,000 times; 2000000000 rows, 500 at a time, each a transaction of its own; data left out
+
+-- creating primary keys
+ALTER TABLE pgbench_accounts ADD PRIMARY KEY (aid);
+ALTER TABLE pgbench_branches ADD PRIMARY KEY (bid);
+ALTER TABLE pgbench_tellers ADD PRIMARY KEY (tid);
+
+-- vacuuming and analyzing
+VACUUM (ANALYZE) pgbench_accounts;
+VACUUM (ANALYZE) pgbench_tellers;
+VACUUM (ANALYZE) pgbench_branches;
+VACUUM (ANALYZE) pgbench_history;
+
+-- checking counts and sums
+SELECT count(*) AS rows, coalesce(sum(bid), 0) AS keys FROM pgbench_branches;
+SELECT count(*) AS rows, coalesce(sum(tid), 0) AS keys FROM pgbench_tellers;
+SELECT count(*) AS rows, coalesce(sum(aid), 0) AS keys FROM pgbench_accounts;
+SELECT count(*) AS rows, coalesce(sum(0), 0) AS keys FROM pgbench_history;
