@@ -130,6 +130,7 @@ fn concurrent(place: &Place, case: &[Step], deviations: &mut Vec<String>) {
 /// At least nine in ten of the recorded steps have the recorded outcome and
 /// SQLSTATE; every other one is printed.
 #[test]
+#[allow(clippy::print_stderr, reason = "the list of deviations is for people")]
 fn recorded_answers() {
     let place = Place::start();
     let mut connection = place.connect().unwrap();
