@@ -513,6 +513,7 @@ mod tests {
     /// The help text without our own section is that of pgbench 18, byte for byte.
     /// Skipped only where no such pgbench is named by PGDYNO_TEST_PG18_BIN.
     #[test]
+    #[allow(clippy::print_stderr, reason = "a skipped test says why")]
     fn help_is_pgbenchs() {
         let Some(folder) = std::env::var_os("PGDYNO_TEST_PG18_BIN") else {
             eprintln!("skipped: PGDYNO_TEST_PG18_BIN names no folder with a pgbench 18");
