@@ -1,15 +1,12 @@
 //! A certificate authority of the tests' own.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use nix::unistd::{User, chown, geteuid};
 use rcgen::{
     BasicConstraints, CertificateParams, DistinguishedName, DnType, IsCa, Issuer, KeyPair,
     date_time_ymd,
 };
-use tempfile::TempDir;
-
-use super::room::open_to_all;
 
 /// How long a server's certificate holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -19,50 +16,30 @@ pub(crate) enum Valid {
     NoMore,
 }
 
-/// An authority, and the certificate of one server on this machine.
-pub(crate) struct Authority {
-    folder: TempDir,
-}
+/// The file of the certificate that clients trust.
+pub(crate) const ROOT: &str = "ca.crt";
 
-impl Authority {
-    pub(crate) fn new(valid: Valid) -> Self {
-        let folder = tempfile::Builder::new().prefix("pgd-t").tempdir_in("/tmp").unwrap();
-        open_to_all(folder.path());
-        let ca_key = KeyPair::generate().unwrap();
-        let mut ca = CertificateParams::default();
-        ca.distinguished_name = named("test authority");
-        ca.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
-        let root = ca.self_signed(&ca_key).unwrap().pem();
-        let issuer = Issuer::new(ca, ca_key);
-        let mut server =
-            CertificateParams::new(["localhost".to_owned(), "127.0.0.1".to_owned()]).unwrap();
-        server.distinguished_name = named("server");
-        if valid == Valid::NoMore {
-            server.not_before = date_time_ymd(2020, 1, 1);
-            server.not_after = date_time_ymd(2021, 2, 3);
-        }
-        let key = KeyPair::generate().unwrap();
-        let cert = server.signed_by(&key, &issuer).unwrap().pem();
-        std::fs::write(folder.path().join("ca.crt"), root).unwrap();
-        std::fs::write(folder.path().join("server.crt"), cert).unwrap();
-        write_key(&folder.path().join("server.key"), &key.serialize_pem());
-        Self { folder }
+/// Writes an authority's certificate, and the certificate and key of a server
+/// on this machine, under the names that the server looks for.
+pub(crate) fn write(folder: &Path, valid: Valid) {
+    let ca_key = KeyPair::generate().unwrap();
+    let mut ca = CertificateParams::default();
+    ca.distinguished_name = named("test authority");
+    ca.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
+    let root = ca.self_signed(&ca_key).unwrap().pem();
+    let issuer = Issuer::new(ca, ca_key);
+    let mut server =
+        CertificateParams::new(["localhost".to_owned(), "127.0.0.1".to_owned()]).unwrap();
+    server.distinguished_name = named("server");
+    if valid == Valid::NoMore {
+        server.not_before = date_time_ymd(2020, 1, 1);
+        server.not_after = date_time_ymd(2021, 2, 3);
     }
-
-    /// The certificate that clients trust.
-    pub(crate) fn root(&self) -> PathBuf {
-        self.folder.path().join("ca.crt")
-    }
-
-    /// What the server needs in postgresql.conf.
-    pub(crate) fn settings(&self) -> Vec<(String, String)> {
-        let file = |name: &str| self.folder.path().join(name).display().to_string();
-        vec![
-            ("ssl".into(), "on".into()),
-            ("ssl_cert_file".into(), file("server.crt")),
-            ("ssl_key_file".into(), file("server.key")),
-        ]
-    }
+    let key = KeyPair::generate().unwrap();
+    let cert = server.signed_by(&key, &issuer).unwrap().pem();
+    write_private(&folder.join(ROOT), &root);
+    write_private(&folder.join("server.crt"), &cert);
+    write_private(&folder.join("server.key"), &key.serialize_pem());
 }
 
 fn named(common: &str) -> DistinguishedName {
@@ -71,8 +48,8 @@ fn named(common: &str) -> DistinguishedName {
     name
 }
 
-/// A key that only the server's user can read, as the server demands.
-fn write_key(path: &Path, pem: &str) {
+/// A file that only the server's user can read, as the server demands of keys.
+fn write_private(path: &Path, pem: &str) {
     use std::os::unix::fs::PermissionsExt;
     std::fs::write(path, pem).unwrap();
     std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o600)).unwrap();

@@ -3,21 +3,26 @@
 use std::path::PathBuf;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::{Duration, Instant};
 
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
-use pgdyno_target::embedded::{EmbeddedConfig, EmbeddedError, EmbeddedServer};
+use pgdyno_target::{EmbeddedConfig, EmbeddedServer};
 use pgdyno_wire::options::Options;
 use pgdyno_wire::{ConnectContext, Connection};
 
 use super::Room;
-use super::authority::{Authority, Valid};
+use super::authority::{self, Valid};
+use super::room::LOOK_EVERY;
 
 /// The database that others are copied from: tables at scale 1.
 const TEMPLATE: &str = "loaded";
 
-/// What a server without TLS says to `ssl = on`.
-const NO_TLS: &str = "SSL is not supported by this build";
+/// Why a test of TLS is skipped.
+const NO_TLS: &str = "this PostgreSQL was built without TLS";
+
+/// How long a server may take to read its settings again.
+const RELOAD_MAX: Duration = Duration::from_secs(30);
 
 /// Turns what is skipped into a failure, for CI.
 const REQUIRE_VARIABLE: &str = "PGDYNO_TEST_REQUIRE";
@@ -25,7 +30,7 @@ const REQUIRE_VARIABLE: &str = "PGDYNO_TEST_REQUIRE";
 /// A server that goes away with the test.
 pub(crate) struct Server {
     embedded: EmbeddedServer,
-    authority: Option<Authority>,
+    has_tls: bool,
 }
 
 /// What is special about a server.
@@ -50,42 +55,55 @@ impl Server {
     }
 
     pub(crate) fn start(wanted: Wanted) -> Self {
-        let Some(valid) = wanted.tls else { return Self::with(wanted, None).unwrap() };
-        match Self::with(wanted, Some(Authority::new(valid))) {
-            // PostgreSQL can be built without TLS, and for some is.
-            Err(error) if error.to_string().contains(NO_TLS) => Self::with(wanted, None).unwrap(),
-            result => result.unwrap(),
-        }
-    }
-
-    fn with(wanted: Wanted, authority: Option<Authority>) -> Result<Self, EmbeddedError> {
-        let mut settings = vec![
-            ("shared_buffers".to_owned(), "64MB".to_owned()),
+        let settings = [
+            ("shared_buffers", "64MB"),
             // Autovacuum would keep copies of the template waiting.
-            ("autovacuum".to_owned(), "off".to_owned()),
+            ("autovacuum", "off"),
             // What was acknowledged must survive the death of a process; only
             // the death of the machine may cost it.
-            ("synchronous_commit".to_owned(), "on".to_owned()),
+            ("synchronous_commit", "on"),
         ];
-        settings.extend(authority.iter().flat_map(Authority::settings));
         let config = EmbeddedConfig {
             no_fsync: true,
             max_connections: wanted.max_connections,
-            settings,
+            settings: settings.map(|(name, value)| (name.into(), value.into())).to_vec(),
             ..EmbeddedConfig::default()
         };
-        Ok(Self { embedded: EmbeddedServer::start(&config)?, authority })
+        let embedded = EmbeddedServer::start(&config).unwrap();
+        let mut server = Self { embedded, has_tls: false };
+        if let Some(valid) = wanted.tls {
+            server.turn_on_tls(valid);
+        }
+        server
+    }
+
+    /// The files lie in the server's folder, and go away with it.
+    fn turn_on_tls(&mut self, valid: Valid) {
+        authority::write(&self.embedded.data_dir(), valid);
+        let mut session = self.connect("postgres").unwrap();
+        match session.simple_query("alter system set ssl = on") {
+            Ok(_) => {}
+            // PostgreSQL can be built without TLS, and for some is.
+            Err(error) if error.to_string().contains("not supported by this build") => return,
+            Err(error) => panic!("{error}"),
+        }
+        session.simple_query("select pg_reload_conf()").unwrap();
+        let begin = Instant::now();
+        while self.sql("postgres", "show ssl")[0][0].as_deref() != Some("on") {
+            assert!(begin.elapsed() < RELOAD_MAX, "{}", self.embedded.log_tail());
+            std::thread::sleep(LOOK_EVERY);
+        }
+        self.has_tls = true;
     }
 
     /// False where the server was built without TLS, which fails a test run
     /// that asks for everything, and is told otherwise.
     pub(crate) fn has_tls(&self) -> bool {
-        let has = self.authority.is_some();
-        if !has {
+        if !self.has_tls {
             assert!(std::env::var_os(REQUIRE_VARIABLE).is_none(), "{NO_TLS}");
             eprintln!("skipped: {NO_TLS}");
         }
-        has
+        self.has_tls
     }
 
     pub(crate) fn password(&self) -> String {
@@ -108,7 +126,7 @@ impl Server {
 
     /// The authority's certificate.
     pub(crate) fn root(&self) -> PathBuf {
-        self.authority.as_ref().unwrap().root()
+        self.embedded.data_dir().join(authority::ROOT)
     }
 
     /// The postmaster's process id.
@@ -116,13 +134,14 @@ impl Server {
         self.embedded.pid()
     }
 
-    /// The process ids of all its processes, the postmaster last.
+    /// The process ids of all its processes; the postmaster first, so that it
+    /// has no time to tell of the death of the others.
     pub(crate) fn pids(&self) -> Vec<u32> {
         let postmaster = self.pid();
         let path = format!("/proc/{postmaster}/task/{postmaster}/children");
         let text = std::fs::read_to_string(path).unwrap();
         let children = text.split_whitespace().map(|pid| pid.parse().unwrap());
-        children.chain([postmaster]).collect()
+        [postmaster].into_iter().chain(children).collect()
     }
 
     /// A folder for calls, in which this server's password must not turn up.
@@ -134,10 +153,13 @@ impl Server {
         Options { dbname: database.to_owned(), ..self.embedded.options_unix() }
     }
 
+    fn connect(&self, database: &str) -> Result<Connection, pgdyno_wire::Error> {
+        Connection::connect(&ConnectContext::new(&self.options(database))?)
+    }
+
     /// Runs SQL over a session of its own.
     pub(crate) fn sql(&self, database: &str, sql: &str) -> Vec<Vec<Option<String>>> {
-        let context = ConnectContext::new(&self.options(database)).unwrap();
-        let mut session = Connection::connect(&context).unwrap();
+        let mut session = self.connect(database).unwrap();
         let results = session.simple_query(sql).unwrap_or_else(|e| panic!("{sql}: {e}"));
         results.into_iter().flat_map(|result| result.rows).collect()
     }
