@@ -133,16 +133,25 @@ fn read_logs(dir: &Path) -> Vec<Line> {
 /// committed, skipped.
 pub(crate) fn ended(outcome: &RunOutcome) -> (u64, u64) {
     let parts = [&outcome.warmup, &outcome.tally, &outcome.drain];
-    let totals = parts.map(|tally| tally.total());
+    let totals = parts.map(pgdyno_record::Tally::total);
     (totals.iter().map(|t| t.committed).sum(), totals.iter().map(|t| t.skipped).sum())
 }
 
 /// Takes precedence over the machine's other work where that is allowed, for
 /// this thread and those that it starts. An ordinary user may not.
 pub(crate) fn take_precedence() {
+    renice("-15");
+}
+
+/// Lets others go first, which everybody may.
+pub(crate) fn give_way() {
+    renice("10");
+}
+
+fn renice(by: &str) {
     let thread = nix::unistd::gettid().to_string();
     let _ = std::process::Command::new("renice")
-        .args(["-n", "-15", "-p", &thread])
+        .args(["-n", by, "-p", &thread])
         .stdout(std::process::Stdio::null())
         .stderr(std::process::Stdio::null())
         .status();
