@@ -25,11 +25,7 @@ impl ThreadUsage {
         let Ok(usage) = getrusage(who) else { return Self::default() };
         let us =
             |time: nix::sys::time::TimeVal| u64::try_from(time.num_microseconds()).unwrap_or(0);
-        Self {
-            user_us: us(usage.user_time()),
-            system_us: us(usage.system_time()),
-            wait: waited(),
-        }
+        Self { user_us: us(usage.user_time()), system_us: us(usage.system_time()), wait: waited() }
     }
 
     /// What was used since `earlier`.

@@ -29,14 +29,25 @@ pub(super) fn add(page: &mut Page<'_>, record: &RunRecord) {
     load(page, record);
 }
 
+/// One time for each transaction; two where a schedule was given, since those
+/// that had to wait for their start tell of it only in the first.
 fn latency(page: &mut Page<'_>, record: &RunRecord) {
-    let response = &record.totals.response;
+    let (response, service) = (&record.totals.response, &record.totals.service);
     if response.count == 0 {
         page.section("latency", &["no transaction was committed".to_owned()]);
         return;
     }
+    if record.schedule.is_none() {
+        latency_section(page, "latency", response, "");
+        return;
+    }
+    latency_section(page, "response", response, "from the scheduled start");
+    latency_section(page, "service", service, "from the actual start");
+}
+
+fn latency_section(page: &mut Page<'_>, label: &str, latency: &LatencyRecord, from: &str) {
     let style = page.style;
-    let figures: Vec<(&str, String)> = quantiles(response, style);
+    let figures: Vec<(&str, String)> = quantiles(latency, style);
     let columns = figures.iter().map(|(_, value)| columns_of(value)).max().unwrap_or(0).max(7) + 2;
     let mut lines = if columns * figures.len() <= page.fact_columns() + 2 {
         let row = |texts: Vec<&str>| {
@@ -53,12 +64,13 @@ fn latency(page: &mut Page<'_>, record: &RunRecord) {
         flow(&facts, GAP, page.fact_columns())
     };
     let spread = [
-        format!("mean {}", duration_us(response.mean_us, style.unicode)),
-        format!("stddev {}", duration_us(response.stddev_us, style.unicode)),
-        over_range(response),
+        format!("mean {}", duration_us(latency.mean_us, style.unicode)),
+        format!("stddev {}", duration_us(latency.stddev_us, style.unicode)),
+        over_range(latency),
+        from.to_owned(),
     ];
     lines.extend(flow(&spread, GAP, page.fact_columns()));
-    page.section_as_is("latency", &lines);
+    page.section_as_is(label, &lines);
 }
 
 fn quantiles(latency: &LatencyRecord, style: &Style) -> Vec<(&'static str, String)> {
@@ -80,16 +92,18 @@ fn over_range(latency: &LatencyRecord) -> String {
     }
 }
 
-/// Under a rate: what was offered and reached, and how late the schedule was.
+/// Under a rate: what was offered and achieved, how late the schedule was, and
+/// what was left of it at the end.
 fn rate_kept(page: &mut Page<'_>, record: &RunRecord) {
-    let Some(rate_tps) = record.plan.rate_tps else { return };
+    let Some(schedule) = &record.schedule else { return };
     let counts = &record.totals.counts;
     let shown = |us: f64| duration_us(us, page.style.unicode);
     let facts = [
-        format!("{}/s offered", rate(rate_tps)),
-        format!("{}/s reached", rate(record.totals.tps)),
+        format!("{}/s offered", rate(schedule.offered_tps)),
+        format!("{}/s achieved", rate(schedule.achieved_tps)),
+        if schedule.steady { "at equal distances" } else { "at random" }.to_owned(),
         format!("lag mean {}, max {}", shown(counts.lag_mean_us), shown(counts.lag_max_us as f64)),
-        format!("p99 without lag {}", shown(record.totals.service.p99_us as f64)),
+        format!("{} queued at the end", count(schedule.queued)),
     ];
     page.section_as_is("schedule", &flow(&facts, GAP, page.fact_columns()));
 }

@@ -4,7 +4,7 @@
 
 use std::path::{Path, PathBuf};
 
-use pgdyno_record::{AuditOutcome, RunRecord, SqlState, judge};
+use pgdyno_record::{AuditOutcome, RunRecord, ScheduleRecord, SqlState, judge};
 use proptest::prelude::*;
 
 use super::summary;
@@ -44,6 +44,12 @@ fn troubled() -> RunRecord {
     record.audits[3].tolerance = 1;
     record.plan.rate_tps = Some(2_000.0);
     record.plan.latency_limit_us = Some(20_000);
+    record.schedule = Some(ScheduleRecord {
+        offered_tps: 2_000.0,
+        achieved_tps: record.totals.tps,
+        steady: false,
+        queued: 6_630,
+    });
     record.totals.counts.late = 89;
     record.totals.counts.lag_mean_us = 412.4;
     record.totals.counts.lag_max_us = 9_120;
@@ -109,6 +115,9 @@ fn troubled_page() {
         "40001: 4,300",
         "off by -134",
         "WAS the bottleneck",
+        "6,630 queued at the end",
+        "from the scheduled start",
+        "from the actual start",
         "no row in 95 % of: UPDATE pgbench_accounts",
     ] {
         assert!(page.contains(words), "{words:?} is missing:\n{page}");
