@@ -303,3 +303,27 @@ fn differences_are_told() {
         }
     }
 }
+
+/// The manual's table of a dialect.
+fn table(dialect: &dyn Dialect) -> String {
+    let mut text = String::from("| what pgdyno does | why | source |\n| --- | --- | --- |\n");
+    for one in dialect.differences() {
+        let doubt = if one.verified { "" } else { " **(in doubt)**" };
+        text.push_str(&format!("| {} | {}{doubt} | {} |\n", one.what, one.why, one.source));
+    }
+    text
+}
+
+/// docs/targets.md says the same as the program.
+#[test]
+fn manual_and_program_agree() {
+    let file = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/targets.md");
+    let manual = std::fs::read_to_string(file).unwrap();
+    for dialect in ALL {
+        let heading = format!("## {} (`{}`)\n", dialect.title(), dialect.name());
+        assert!(manual.contains(&heading), "no heading {heading}");
+        let table = table(dialect);
+        let told = dialect.differences().is_empty() || manual.contains(&table);
+        assert!(told, "docs/targets.md should hold under {heading}\n{table}");
+    }
+}
