@@ -40,5 +40,10 @@ bench: ## Compare with pgbench and the floor; BENCH_ARGS="--quick" is short
 	$(CARGO) build --release --locked --package pgdyno --package pgdyno-benches
 	PGDYNO_PG_BIN="$$(scripts/find-postgres)" $(TARGET_DIR)/release/pgdyno-bench run $(BENCH_ARGS)
 
+instructions: ## Count the instructions of one transaction; 5 % more than recorded fails
+	@scripts/install-valgrind
+	$(CARGO) build --release --locked --package pgdyno --package pgdyno-benches
+	benches/instructions
+
 clean-cache: ## Remove what setup, test and lint have unpacked here
 	rm -rf .cache
