@@ -20,12 +20,22 @@ pub(crate) struct Shared {
     /// A session of the emulator's own, to ask who waits for whom.
     pub(crate) control: Mutex<Connection>,
     /// The sessions, by the process id of their server process.
-    pub(crate) sessions: Mutex<HashMap<i32, Arc<Mutex<Upstream>>>>,
+    pub(crate) sessions: Mutex<HashMap<i32, Entry>>,
     /// Counts committed changes of the catalog.
     pub(crate) catalog: AtomicU64,
     pub(crate) stop: AtomicBool,
     pub(crate) bucket: Mutex<Bucket>,
 }
+
+/// A session, for the others.
+pub(crate) struct Entry {
+    pub(crate) upstream: Arc<Mutex<Upstream>>,
+    /// What a cancel request must show.
+    pub(crate) key: CancelKey,
+}
+
+/// Known to the session's client only.
+pub(crate) type CancelKey = [u8; 4];
 
 /// Locks, whatever happened to whoever held it last.
 pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -44,7 +54,7 @@ impl Shared {
         let Ok(results) = lock(&self.control).simple_query(&sql) else { return };
         let blockers = results.iter().flat_map(|result| &result.rows).flatten().flatten();
         for blocker in blockers.filter_map(|text| text.parse::<i32>().ok()) {
-            let found = lock(&self.sessions).get(&blocker).map(Arc::clone);
+            let found = lock(&self.sessions).get(&blocker).map(|entry| Arc::clone(&entry.upstream));
             let Some(session) = found else { continue };
             let mut upstream = match session.try_lock() {
                 Ok(upstream) => upstream,

@@ -15,7 +15,7 @@ use crate::config::Passwords;
 use crate::dialect;
 use crate::refusal::Refusal;
 use crate::session::Session;
-use crate::shared::{Shared, lock};
+use crate::shared::{CancelKey, Entry, Shared, lock};
 use crate::token;
 use crate::upstream::{Upstream, query};
 
@@ -50,7 +50,9 @@ pub(crate) fn serve(stream: TcpStream, shared: &Arc<Shared>, free: Admission) ->
     let Some((mut client, parameters)) = greet(Client::new(stream)?, shared)? else {
         return Ok(());
     };
-    let made = parameters.and_then(|parameters| admit(&mut client, shared, free, &parameters));
+    let mut key = CancelKey::default();
+    getrandom::fill(&mut key)?;
+    let made = parameters.and_then(|parameters| admit(&mut client, shared, free, &parameters, key));
     let upstream = match made {
         Ok(upstream) => upstream,
         Err(refusal) => {
@@ -60,7 +62,7 @@ pub(crate) fn serve(stream: TcpStream, shared: &Arc<Shared>, free: Admission) ->
     };
     let pid = upstream.pid;
     let upstream = Arc::new(Mutex::new(upstream));
-    lock(&shared.sessions).insert(pid, Arc::clone(&upstream));
+    lock(&shared.sessions).insert(pid, Entry { upstream: Arc::clone(&upstream), key });
     let ended = Session::new(client, Arc::clone(shared), upstream).run();
     lock(&shared.sessions).remove(&pid);
     ended
@@ -153,6 +155,7 @@ fn admit(
     shared: &Arc<Shared>,
     free: Admission,
     parameters: &Parameters,
+    key: CancelKey,
 ) -> Result<Upstream, Refusal> {
     let get = |name: &str| {
         parameters.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_str())
@@ -181,7 +184,7 @@ fn admit(
     let settings = settings(parameters)?;
     let mut upstream = Upstream::connect(&shared.upstream).map_err(|error| behind(&error))?;
     let changes = become_user(&mut upstream, user, &settings)?;
-    welcome(client, &upstream, user, &changes);
+    welcome(client, &upstream, user, &changes, key);
     client.flush().map_err(|_| rejected("the client has gone"))?;
     Ok(upstream)
 }
@@ -281,7 +284,7 @@ fn become_user(
     Ok(changes)
 }
 
-fn welcome(client: &mut Client, upstream: &Upstream, user: &str, changes: &[u8]) {
+fn welcome(client: &mut Client, upstream: &Upstream, user: &str, changes: &[u8], key: CancelKey) {
     client.put(b'R', &[0; 4]);
     for (name, value) in &upstream.parameters {
         let value = match name.as_str() {
@@ -293,17 +296,15 @@ fn welcome(client: &mut Client, upstream: &Upstream, user: &str, changes: &[u8])
         client.put(b'S', format!("{name}\0{value}\0").as_bytes());
     }
     client.output.extend_from_slice(changes);
-    // The key is the process id alone: whoever reaches the emulator may cancel.
-    let pid = upstream.pid.to_be_bytes();
-    client.put(b'K', &[pid, pid].concat());
+    client.put(b'K', &[upstream.pid.to_be_bytes(), key].concat());
     client.put(b'Z', b"I");
 }
 
 /// A cancel request, handed on to the server behind.
 fn cancel(shared: &Shared, body: &[u8]) {
-    let Some((pid, _)) = body.split_first_chunk::<4>() else { return };
+    let Some((pid, key)) = body.split_first_chunk::<4>() else { return };
     let pid = i32::from_be_bytes(*pid);
-    if lock(&shared.sessions).contains_key(&pid) {
+    if lock(&shared.sessions).get(&pid).is_some_and(|entry| entry.key == *key) {
         // A statement that has ended meanwhile is no error.
         let _ = lock(&shared.control).execute(&format!("SELECT pg_cancel_backend({pid})"));
     }

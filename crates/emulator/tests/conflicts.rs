@@ -206,3 +206,66 @@ fn limits() {
     assert_eq!(code, "54000");
     assert!(text.starts_with("transaction age limit of"), "{text}");
 }
+
+/// One transfer, tried until it commits; how often it was refused.
+fn transfer(connection: &mut Connection, from: u32, to: u32) -> u32 {
+    let mut refused = 0;
+    loop {
+        let done = connection.execute("BEGIN").and_then(|_| {
+            for (id, amount) in [(from, -1), (to, 1)] {
+                let sql =
+                    format!("UPDATE account SET balance = balance + {amount} WHERE id = {id}");
+                let tag = connection.execute(&sql)?;
+                assert_eq!(tag.and_then(|tag| tag.rows), Some(1));
+            }
+            connection.execute("COMMIT")
+        });
+        let Err(error) = done else { return refused };
+        assert_eq!(error.sqlstate().map(|code| code.to_string()).as_deref(), Some("40001"));
+        if !error.to_string().contains("OC000") {
+            panic!("{error}");
+        }
+        connection.execute("ROLLBACK").unwrap();
+        refused += 1;
+    }
+}
+
+/// Many sessions that move money between few accounts in all orders, circles
+/// of locks among them: every error is a conflict, all get through, and
+/// nothing is lost or doubled.
+#[test]
+fn many_transfers() {
+    const SESSIONS: u32 = 6;
+    const TRANSFERS: u32 = 15;
+    const ACCOUNTS: u32 = 4;
+    let place = Place::start();
+    let (mut first, _) = with_accounts(&place);
+    let refused: u32 = std::thread::scope(|scope| {
+        let threads: Vec<_> = (0..SESSIONS)
+            .map(|session| {
+                let mut connection = place.connect().unwrap();
+                scope.spawn(move || {
+                    let each = (0..TRANSFERS).map(|number| {
+                        let from = (session + number) % ACCOUNTS;
+                        let to = (from + 1 + number % (ACCOUNTS - 1)) % ACCOUNTS;
+                        transfer(&mut connection, from + 1, to + 1)
+                    });
+                    each.sum::<u32>()
+                })
+            })
+            .collect();
+        threads.into_iter().map(|thread| thread.join().unwrap()).sum()
+    });
+    assert!(refused > 0, "no conflict among {SESSIONS} sessions");
+    let expected = (0..SESSIONS).flat_map(|session| (0..TRANSFERS).map(move |n| (session, n)));
+    let mut balances = [0_i64; ACCOUNTS as usize];
+    for (session, number) in expected {
+        let from = (session + number) % ACCOUNTS;
+        let to = (from + 1 + number % (ACCOUNTS - 1)) % ACCOUNTS;
+        balances[from as usize] -= 1;
+        balances[to as usize] += 1;
+    }
+    for (id, wanted) in (1..).zip(balances) {
+        assert_eq!(balance(&mut first, id), wanted, "account {id}");
+    }
+}

@@ -1,5 +1,6 @@
 //! One client's session, message by message.
 
+mod conflict;
 mod copy;
 mod extended;
 mod simple;

@@ -1,28 +1,19 @@
-//! The transaction: limits, conflicts, and who commits first.
+//! The transaction: what belongs to it, its limits, and its end.
 //!
-//! A session runs in the server behind at REPEATABLE READ and takes its locks
-//! there. Whoever needs a lock makes its idle holder go back to the beginning
-//! of its transaction, with the snapshot kept ([`Block::Detached`]); the holder
-//! repeats what it did before its next statement, or before COMMIT. So nobody
-//! waits for a client, and the first COMMIT wins: the other's repetition meets
-//! rows that are newer than its snapshot.
-//!
-//! A transaction that cannot win any more is *doomed*. Its statements still
-//! get answers, each from a snapshot of its own that is rolled back at once,
-//! and its COMMIT gets OC000.
+//! How it gets along with others is in `conflict.rs`.
 
+use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
-use pgdyno_wire::SqlState;
-
+use super::conflict::{Outcome, exchange};
 use super::copy::too_large;
 use super::{Fault, Session};
 use crate::catalog::new_job_id;
 use crate::dialect::{Job, Kind, Run};
 use crate::refusal::{LIMIT, Refusal};
-use crate::shared::{Shared, lock};
-use crate::upstream::{Block, Reply, SAVEPOINT, Upstream, query};
+use crate::shared::lock;
+use crate::upstream::{Block, Reply, Upstream, query};
 
 /// How often a statement is tried again after a circle of locks, or in a
 /// doomed transaction after yet another conflict.
@@ -41,7 +32,7 @@ pub(super) struct Transaction {
     /// Opened for a statement, not by the client.
     pub(super) implicit: bool,
     pub(super) failed: bool,
-    read_only: bool,
+    pub(super) read_only: bool,
     doomed: bool,
     ddl: bool,
     wrote: bool,
@@ -50,9 +41,9 @@ pub(super) struct Transaction {
     started: Instant,
     /// What must be repeated after locks were given up: requests, each with
     /// one answer.
-    redo: Vec<Vec<u8>>,
+    pub(super) redo: Vec<Vec<u8>>,
     /// Makes locked rows count as written, at COMMIT.
-    touches: Vec<Vec<u8>>,
+    pub(super) touches: Vec<Vec<u8>>,
 }
 
 impl Transaction {
@@ -115,15 +106,6 @@ pub(super) struct Answer {
     pub(super) job_id: Option<String>,
 }
 
-/// What became of a statement in the server behind.
-enum Outcome {
-    Done(Reply),
-    /// Gone back to the beginning: once more.
-    Again,
-    /// Somebody else has committed first.
-    Lost,
-}
-
 impl Session {
     pub(super) fn begin(&mut self, read_only: bool) -> Result<(), Fault> {
         match &mut self.transaction {
@@ -183,7 +165,7 @@ impl Session {
         self.check_catalog()?;
         let kind = work.run.kind;
         let direct = alone && !work.keep_open && matches!(kind, Kind::Read | Kind::Setting);
-        let upstream = std::sync::Arc::clone(&self.upstream);
+        let upstream = Arc::clone(&self.upstream);
         let mut upstream = lock(&upstream);
         if self.transaction.is_none() && direct {
             // Its rows need not be held back: nothing can go wrong behind them.
@@ -242,118 +224,6 @@ impl Session {
         Ok(Answer { reply, job_id })
     }
 
-    fn try_live(
-        &mut self,
-        up: &mut Upstream,
-        work: &Work<'_>,
-        copied: &mut Option<Vec<u8>>,
-    ) -> Result<Outcome, Fault> {
-        match self.restore(up)? {
-            Outcome::Done(_) => {}
-            other => return Ok(other),
-        }
-        if let Some(index) = &work.run.needs_index {
-            let name = index.replace('\'', "''");
-            let reply = up.command(&format!("SELECT sys.emulator_require_valid('{name}')"))?;
-            if let Some(body) = reply.error {
-                return Err(Fault::Server(body));
-            }
-        }
-        let reply = self.converse(up, &work.messages, work.extended, copied)?;
-        let duplicate = reply.sqlstate() == Some(SqlState::UNIQUE_VIOLATION);
-        if duplicate && work.run.job.is_some() {
-            // The job fails, and not the statement that starts it.
-            go_back(up)?;
-            let tag = Some(b"CREATE INDEX\0".to_vec());
-            let reply = Reply { tag, build_failed: true, ..Reply::default() };
-            return Ok(match self.restore(up)? {
-                Outcome::Done(_) => Outcome::Done(reply),
-                other => other,
-            });
-        }
-        self.judge(up, reply)
-    }
-
-    /// In a doomed transaction every statement stands alone, in a snapshot
-    /// that knows the winner.
-    fn try_doomed(
-        &mut self,
-        up: &mut Upstream,
-        work: &Work<'_>,
-        copied: &mut Option<Vec<u8>>,
-    ) -> Result<Outcome, Fault> {
-        up.begin(false)?;
-        let reply = self.converse(up, &work.messages, work.extended, copied)?;
-        up.rollback()?;
-        match reply.sqlstate().map(SqlState::class) {
-            None => Ok(Outcome::Done(reply)),
-            Some([b'4', b'0']) => Ok(Outcome::Again),
-            // The statement itself is wrong, whatever the rows.
-            Some([b'4', b'2'] | [b'2', b'2'] | [b'0', b'A']) => {
-                Err(Fault::Server(reply.error.unwrap_or_default()))
-            }
-            // It may need rows that are not there any more.
-            Some(_) => Err(Refusal::data_conflict().into()),
-        }
-    }
-
-    /// Opens the transaction behind, or repeats what was done in it.
-    fn restore(&mut self, up: &mut Upstream) -> Result<Outcome, Fault> {
-        let Some(transaction) = &self.transaction else { return Ok(Outcome::Lost) };
-        match up.block {
-            Block::None => up.begin(transaction.read_only)?,
-            Block::Live => {}
-            Block::Detached => {
-                for request in &transaction.redo {
-                    let mut reply = exchange(&self.shared, up, request)?;
-                    if reply.wants_copy {
-                        reply = exchange(&self.shared, up, &[])?;
-                    }
-                    match reply.sqlstate() {
-                        None => {}
-                        Some(SqlState::DEADLOCK_DETECTED) => return go_back(up),
-                        // It went well at first: what others have committed
-                        // since is in the way.
-                        Some(_) => return Ok(Outcome::Lost),
-                    }
-                }
-                up.block = Block::Live;
-            }
-        }
-        Ok(Outcome::Done(Reply::default()))
-    }
-
-    fn judge(&self, up: &mut Upstream, reply: Reply) -> Result<Outcome, Fault> {
-        match reply.sqlstate() {
-            None => Ok(Outcome::Done(reply)),
-            Some(SqlState::DEADLOCK_DETECTED) => go_back(up),
-            Some(SqlState::SERIALIZATION_FAILURE) => Ok(Outcome::Lost),
-            Some(_) => Err(Fault::Server(reply.error.unwrap_or_default())),
-        }
-    }
-
-    /// Sends a request and collects its answer, asking the client for the
-    /// data of a COPY where there are none yet.
-    fn converse(
-        &mut self,
-        up: &mut Upstream,
-        messages: &[u8],
-        extended: bool,
-        copied: &mut Option<Vec<u8>>,
-    ) -> Result<Reply, Fault> {
-        let shared = std::sync::Arc::clone(&self.shared);
-        let mut reply = exchange(&shared, up, messages)?;
-        if reply.wants_copy {
-            let data = match copied.take() {
-                Some(data) => data,
-                None => self.gather_copy(&reply.frames, extended)?,
-            };
-            reply = exchange(&shared, up, &data)?;
-            *copied = Some(data);
-        }
-        Ok(reply)
-    }
-
     /// Counts a statement that went well, and keeps it for repetition.
     fn account(
         &mut self,
@@ -410,7 +280,7 @@ impl Session {
 
     /// `COMMIT`; gives the command tag.
     pub(super) fn commit(&mut self) -> Result<&'static str, Fault> {
-        let upstream = std::sync::Arc::clone(&self.upstream);
+        let upstream = Arc::clone(&self.upstream);
         let mut up = lock(&upstream);
         self.portals.clear();
         let Some(transaction) = &self.transaction else { return Ok("COMMIT") };
@@ -469,34 +339,4 @@ impl Session {
         }
         Err(Refusal::data_conflict().into())
     }
-
-    /// Makes rows that were locked count as written; false after a conflict.
-    fn touch(&self, up: &mut Upstream) -> Result<bool, Fault> {
-        let Some(transaction) = &self.transaction else { return Ok(true) };
-        for request in &transaction.touches {
-            up.command("SAVEPOINT dsql_touch")?;
-            let reply = exchange(&self.shared, up, request)?;
-            match reply.sqlstate() {
-                None => {}
-                Some(code) if code.is_transaction_rollback() => return Ok(false),
-                // A shape that cannot be touched: its locks have held as long
-                // as the transaction was open.
-                Some(_) => {
-                    up.command("ROLLBACK TO SAVEPOINT dsql_touch")?;
-                }
-            }
-        }
-        Ok(true)
-    }
-}
-
-fn exchange(shared: &Shared, up: &mut Upstream, messages: &[u8]) -> Result<Reply, Fault> {
-    Ok(up.exchange(messages, &mut |pid| shared.make_way(pid), &mut |_| Ok(()))?)
-}
-
-/// Back to the beginning of the transaction, without its locks.
-fn go_back(up: &mut Upstream) -> Result<Outcome, Fault> {
-    up.command(&format!("ROLLBACK TO SAVEPOINT {SAVEPOINT}"))?;
-    up.block = Block::Detached;
-    Ok(Outcome::Again)
 }
