@@ -1,0 +1,112 @@
+//! `init`, `detect` and `run` on the stand-in for Aurora DSQL.
+
+#![allow(clippy::unwrap_used, reason = "a failing helper is a failing test")]
+
+use std::path::Path;
+
+use assert_cmd::Command;
+use pgdyno_emulator::{Config, Emulator, Encryption, Limits, Passwords};
+use pgdyno_target::{EmbeddedConfig, EmbeddedServer};
+
+/// In this order: the emulator's sessions end before their server.
+struct Place {
+    emulator: Emulator,
+    _server: EmbeddedServer,
+}
+
+impl Place {
+    fn start() -> Self {
+        let server = EmbeddedServer::start(&EmbeddedConfig {
+            no_fsync: true,
+            settings: vec![("shared_buffers".into(), "32MB".into())],
+            ..EmbeddedConfig::default()
+        })
+        .unwrap();
+        let emulator = Emulator::start(Config {
+            listen: ([127, 0, 0, 1], 0).into(),
+            upstream: server.options_unix(),
+            encryption: Encryption::Off,
+            passwords: Passwords::Any,
+            limits: Limits::default(),
+        })
+        .unwrap();
+        Self { emulator, _server: server }
+    }
+
+    /// Runs pgdyno with a subcommand on the emulator; gives its exit code,
+    /// standard output and standard error.
+    fn pgdyno(&self, folder: &Path, words: &str, options: Option<&str>) -> (i32, String, String) {
+        let port = self.emulator.address().port();
+        let (command, rest) = words.split_once(' ').unwrap_or((words, ""));
+        let mut pgdyno = Command::cargo_bin("pgdyno").unwrap();
+        pgdyno
+            .current_dir(folder)
+            .args([
+                command,
+                &format!("postgresql://admin@127.0.0.1:{port}/postgres?sslmode=disable"),
+            ])
+            .args(rest.split_whitespace())
+            .env("PGPASSWORD", "x")
+            .env_remove("PGOPTIONS");
+        if let Some(options) = options {
+            pgdyno.env("PGOPTIONS", options);
+        }
+        let output = pgdyno.output().unwrap();
+        let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+        (output.status.code().unwrap(), text(&output.stdout), text(&output.stderr))
+    }
+}
+
+/// Tables are made and filled within DSQL's rules; a run with retries keeps its
+/// audits clean, also when the level is asked for, and starts anew on request.
+#[test]
+fn init_and_run() {
+    let place = Place::start();
+    let folder = tempfile::tempdir().unwrap();
+    for words in [
+        "init --scale 2",
+        "init --scale 1 --load-method insert --jobs 3",
+        "run -c 8 -t 20 --max-tries 50 --isolation repeatable-read",
+        "run -c 4 -t 20 --max-tries 50 --reset",
+        "run -c 4 -t 20 --max-tries 50 --param branch=account",
+    ] {
+        let (code, out, err) = place.pgdyno(folder.path(), words, None);
+        assert_eq!(code, 0, "{words}\n{out}\n{err}");
+        if words.starts_with("run") {
+            assert!(out.contains("3 of 3 passed"), "{words}\n{out}");
+        }
+    }
+}
+
+/// The server is known for what it is without a word from the person.
+#[test]
+fn detect_tells_what_it_is() {
+    let place = Place::start();
+    let folder = tempfile::tempdir().unwrap();
+    let (code, out, err) = place.pgdyno(folder.path(), "detect", None);
+    assert_eq!(code, 0, "{err}");
+    for part in ["Amazon Aurora DSQL (aurora-dsql)", "sys.dsql_major_version", "3000 rows"] {
+        assert!(out.contains(part), "{part}: {out}");
+    }
+    let (_, out, _) = place.pgdyno(folder.path(), "detect --json", None);
+    let json: serde_json::Value = serde_json::from_str(&out).unwrap();
+    assert_eq!(json["dialect"], "aurora-dsql");
+    assert_eq!(json["isolation_in_effect"], "repeatable read");
+    assert_eq!(json["recognised"], true);
+    assert!(json["differences"].as_array().unwrap().len() > 5);
+}
+
+/// What the server would end the connection for is refused before connecting,
+/// or told with the way out.
+#[test]
+fn forbidden_wishes_are_refused() {
+    let place = Place::start();
+    let folder = tempfile::tempdir().unwrap();
+    let (code, _, err) = place.pgdyno(folder.path(), "run -t 1 --isolation serializable", None);
+    assert_eq!(code, 1, "{err}");
+    assert!(err.contains("repeatable read"), "{err}");
+    let options = Some("-c statement_timeout=5s");
+    let (code, _, err) = place.pgdyno(folder.path(), "run -t 1 --dialect dsql", options);
+    assert_eq!(code, 1, "{err}");
+    assert!(err.contains("\"statement_timeout\"") && err.contains("search_path"), "{err}");
+}
