@@ -214,7 +214,7 @@ pub fn judge_saturation(workers: &[WorkerHealth], latency_us_p50: u64) -> Satura
         return Saturation {
             saturated: true,
             reason: format!(
-                "ready sockets waited up to {delay_us} us (p99) to be served, {:.0} % of the \
+                "ready clients waited up to {delay_us} us (p99) to be served, {:.0} % of the \
                  median latency of {latency_us_p50} us",
                 delay_share * 100.0
             ),
@@ -236,7 +236,7 @@ pub fn judge_saturation(workers: &[WorkerHealth], latency_us_p50: u64) -> Satura
     Saturation {
         saturated: false,
         reason: format!(
-            "the busiest worker used {percent:.0} % of its time, ready sockets waited at \
+            "the busiest worker used {percent:.0} % of its time, ready clients waited at \
              most {delay_us} us (p99), and a worker {wait_us:.0} us (mean) for a processor"
         ),
     }

@@ -135,6 +135,9 @@ fn what_ran(record: &RunRecord, style: &Style) -> Vec<String> {
             duration_s(record.totals.seconds, style.unicode)
         ),
     });
+    if plan.ramp_s > 0.0 {
+        facts.push(format!("begun over {}", duration_s(plan.ramp_s, style.unicode)));
+    }
     facts.push(plan.protocol.clone());
     facts.extend(plan.isolation.clone());
     facts.iter().map(|fact| style.clean(fact)).collect()

@@ -43,6 +43,7 @@ fn troubled() -> RunRecord {
     record.audits[3].found = record.audits[3].expected.map(|rows| rows - 134);
     record.audits[3].tolerance = 1;
     record.plan.rate_tps = Some(2_000.0);
+    record.plan.ramp_s = 2.0;
     record.plan.latency_limit_us = Some(20_000);
     record.schedule = Some(ScheduleRecord {
         offered_tps: 2_000.0,
@@ -115,6 +116,7 @@ fn troubled_page() {
         "40001: 4,300",
         "off by -134",
         "WAS the bottleneck",
+        "begun over 2.00 s",
         "6,630 queued at the end",
         "from the scheduled start",
         "from the actual start",
