@@ -100,9 +100,22 @@ impl Emulator {
     }
 }
 
+impl Emulator {
+    /// Ends what still runs behind, which may take for ever.
+    fn end_statements(&self) {
+        let pids: Vec<i32> = lock(&self.shared.sessions).keys().copied().collect();
+        for pid in pids {
+            // A session that has ended by itself is what is wanted.
+            let sql = format!("SELECT pg_terminate_backend({pid})");
+            let _ = lock(&self.shared.control).execute(&sql);
+        }
+    }
+}
+
 impl Drop for Emulator {
     fn drop(&mut self) {
         self.shared.stop.store(true, Ordering::Relaxed);
+        self.end_statements();
         if let Some(listener) = self.listener.take() {
             // It has nothing to say but that it is over.
             let _ = listener.join();

@@ -8,7 +8,7 @@ use std::process::{Command, Output};
 use std::time::{Duration, Instant};
 
 use pgdyno_emulator::{Limits, Passwords};
-use pgdyno_wire::options::SslMode;
+use pgdyno_wire::options::{SslMode, SslNegotiation};
 use pgdyno_wire::secret::Secret;
 use support::{Place, connect, token};
 
@@ -118,6 +118,29 @@ fn refused_connections() {
     assert_eq!(path.as_deref(), Some("elsewhere"));
     assert_eq!(connection.server_version(), "16.15");
     assert_eq!(connection.parameter("TimeZone"), Some("UTC"));
+    options.ssl.negotiation = SslNegotiation::Direct;
+    connect(&options).unwrap().execute("SELECT 1").unwrap();
+}
+
+/// A statement can be cancelled, a message above the limit ends the session
+/// without a word, and the end of the emulator waits for no statement.
+#[test]
+fn endings() {
+    let place = Place::start();
+    let mut connection = place.connect().unwrap();
+    connection.set_timeout(Some(Duration::from_millis(300)));
+    assert!(connection.execute("SELECT pg_sleep(600)").unwrap_err().is_timeout());
+    connection.set_timeout(None);
+    connection.execute("SELECT 1").unwrap();
+    let mut other = place.connect().unwrap();
+    let sleeper = std::thread::spawn(move || other.execute("SELECT pg_sleep(600)").map(drop));
+    let long = format!("SELECT '{}'", "x".repeat(11 << 20));
+    let error = connection.execute(&long).unwrap_err();
+    assert!(error.is_connection_lost() && error.server().is_none(), "{error}");
+    let begin = Instant::now();
+    drop(place);
+    assert!(begin.elapsed() < Duration::from_secs(60));
+    assert!(sleeper.join().unwrap().unwrap_err().is_connection_lost());
 }
 
 /// Connections above the rate and above the number are told so.

@@ -31,6 +31,7 @@ pub(super) enum Outcome {
 }
 
 impl Session {
+    /// Runs a statement in the transaction behind, which is put right first.
     pub(super) fn try_live(
         &mut self,
         up: &mut Upstream,
