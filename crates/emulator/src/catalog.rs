@@ -78,12 +78,71 @@ BEGIN
 END $$;
 "#;
 
+/// Limits of objects (Aurora DSQL User Guide, quotas), checked at the end of
+/// each DDL of an emulator's session.
+const OBJECT_LIMITS: &str = r#"
+DROP EVENT TRIGGER IF EXISTS emulator_limits;
+CREATE OR REPLACE FUNCTION sys.emulator_refuse(code text, message text) RETURNS void
+  LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION '%', message USING ERRCODE = code; END $$;
+CREATE OR REPLACE FUNCTION sys.emulator_check_limits() RETURNS event_trigger
+  LANGUAGE plpgsql SET search_path = pg_catalog AS $$
+DECLARE
+  changed oid;
+  tables bigint;
+  views bigint;
+  sequences bigint;
+BEGIN
+  IF current_setting('pgdyno.emulator', true) IS DISTINCT FROM 'on' THEN
+    RETURN;
+  END IF;
+  FOR changed IN SELECT DISTINCT objid FROM pg_event_trigger_ddl_commands()
+                 WHERE classid = 'pg_class'::regclass LOOP
+    PERFORM sys.emulator_refuse('54011', 'tables can have at most 255 columns')
+      FROM pg_class c WHERE c.oid = changed AND relkind = 'r' AND 255 <
+        (SELECT count(*) FROM pg_attribute
+         WHERE attrelid = changed AND attnum > 0 AND NOT attisdropped);
+    PERFORM sys.emulator_refuse('54000', format(
+        'Datatype limit greater than %s bytes not supported for %s', l.bytes, l.name))
+      FROM pg_attribute a
+      JOIN (VALUES ('bpchar'::regtype, 4096, 'char'), ('varchar'::regtype, 65535, 'varchar'))
+        AS l (type, bytes, name) ON a.atttypid = l.type AND a.atttypmod - 4 > l.bytes
+      WHERE attrelid = changed AND attnum > 0 AND NOT attisdropped;
+    PERFORM sys.emulator_refuse('54011', 'more than 8 column keys in an index are not supported')
+      FROM pg_index WHERE changed IN (indexrelid, indrelid) AND indnkeyatts > 8;
+    PERFORM sys.emulator_refuse('54000', 'more than 24 indexes per table are not allowed')
+      FROM pg_index WHERE indrelid IN
+        (SELECT changed UNION SELECT indrelid FROM pg_index WHERE indexrelid = changed)
+      GROUP BY indrelid HAVING count(*) > 24;
+  END LOOP;
+  SELECT count(*) FILTER (WHERE relkind = 'r'), count(*) FILTER (WHERE relkind = 'v'),
+         count(*) FILTER (WHERE relkind = 'S')
+    INTO tables, views, sequences
+    FROM pg_class c JOIN pg_namespace n ON n.oid = relnamespace
+    WHERE nspname NOT LIKE 'pg\_%' AND nspname NOT IN ('information_schema', 'sys');
+  IF tables > 1000 THEN
+    PERFORM sys.emulator_refuse('54000', 'creating more than 1000 tables not allowed');
+  ELSIF views > 5000 THEN
+    PERFORM sys.emulator_refuse('54000', 'creating more than 5000 views not allowed');
+  ELSIF sequences > 5000 THEN
+    PERFORM sys.emulator_refuse('54000', 'creating more than 5000 sequences is not allowed');
+  ELSIF 10 < (SELECT count(*) FROM pg_namespace WHERE nspname NOT LIKE 'pg\_%'
+              AND nspname NOT IN ('information_schema', 'public', 'sys')) THEN
+    PERFORM sys.emulator_refuse('54000', 'more than 10 schemas not allowed');
+  END IF;
+END $$;
+CREATE EVENT TRIGGER emulator_limits ON ddl_command_end
+  WHEN TAG IN ('CREATE TABLE', 'ALTER TABLE', 'CREATE INDEX', 'CREATE VIEW', 'CREATE SEQUENCE',
+               'CREATE SCHEMA')
+  EXECUTE FUNCTION sys.emulator_check_limits();
+"#;
+
 /// Makes what is missing.
 pub(crate) fn set_up(connection: &mut Connection) -> Result<(), Error> {
     let sql = SETUP
         .replace("{version}", crate::dialect::SERVER_VERSION)
         .replace("{version_num}", crate::dialect::SERVER_VERSION_NUM);
-    connection.execute(&sql).map(drop)
+    connection.execute(&sql)?;
+    connection.execute(OBJECT_LIMITS).map(drop)
 }
 
 /// The letters of a job's name: base 32 in lower case.

@@ -21,11 +21,13 @@ const ACCEPT_TICK: Duration = Duration::from_millis(20);
 
 /// Settings of the sessions behind. The deadlock detector ends circles of
 /// sessions that are busy with each other's rows, so it must be quick; the
-/// superuser may set it.
-const SESSION_SETTINGS: [(&str, &str); 3] = [
+/// superuser may set it. The last one tells the emulator's sessions from
+/// others for the sake of the limits of objects.
+const SESSION_SETTINGS: [(&str, &str); 4] = [
     ("default_transaction_isolation", "repeatable read"),
     ("TimeZone", "UTC"),
     ("deadlock_timeout", "20ms"),
+    ("pgdyno.emulator", "on"),
 ];
 
 /// A running emulator. Dropping it ends its sessions.

@@ -207,6 +207,50 @@ fn limits() {
     assert!(text.starts_with("transaction age limit of"), "{text}");
 }
 
+/// Tables, indexes and schemas have their limits, up to which all is well.
+#[test]
+fn limits_of_objects() {
+    let place = Place::start();
+    let mut a = place.connect().unwrap();
+    let list = |prefix: &str, count: u32, suffix: &str| {
+        let items: Vec<String> = (1..=count).map(|n| format!("{prefix}{n}{suffix}")).collect();
+        items.join(", ")
+    };
+    let table = |name: &str, columns: u32, rest: &str| {
+        format!("CREATE TABLE {name} ({}{rest})", list("c", columns, " int"))
+    };
+    a.execute(&table("widest", 255, ", PRIMARY KEY (c1, c2, c3, c4, c5, c6, c7, c8)")).unwrap();
+    a.execute("CREATE TABLE texts (a char(4096), b varchar(65535))").unwrap();
+    for n in 2..=24 {
+        a.execute(&format!("CREATE INDEX ASYNC ON widest (c{n})")).unwrap();
+    }
+    for n in 1..=10 {
+        a.execute(&format!("CREATE SCHEMA s{n}")).unwrap();
+    }
+    for (sql, code, text) in [
+        (table("t", 256, ""), "54011", "tables can have at most 255 columns"),
+        (
+            "CREATE TABLE t (a char(4097))".to_owned(),
+            "54000",
+            "Datatype limit greater than 4096 bytes not supported for char",
+        ),
+        (
+            format!("CREATE INDEX ASYNC ON widest ({})", list("c", 9, "")),
+            "54011",
+            "more than 8 column keys in an index are not supported",
+        ),
+        (
+            "CREATE INDEX ASYNC ON widest (c100)".to_owned(),
+            "54000",
+            "more than 24 indexes per table are not allowed",
+        ),
+        ("CREATE SCHEMA s11".to_owned(), "54000", "more than 10 schemas not allowed"),
+    ] {
+        let told = code_and_text(a.execute(&sql));
+        assert_eq!(told, (code.to_owned(), text.to_owned()), "{sql}");
+    }
+}
+
 /// One transfer, tried until it commits; how often it was refused.
 fn transfer(connection: &mut Connection, from: u32, to: u32) -> u32 {
     let mut refused = 0;
