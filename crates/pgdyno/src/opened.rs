@@ -79,7 +79,7 @@ impl Opened {
             }
             _ => {}
         }
-        match found.place {
+        let opened = match found.place {
             Place::Server(target) => {
                 if args.no_fsync {
                     terminal.warn("--no-fsync concerns the embedded server only");
@@ -93,7 +93,32 @@ impl Opened {
                 let name = Some(target.name.clone());
                 Self::reach(&target, name, Some(server), word, wishes, stop)
             }
+        }?;
+        if let Some(isolation) = wishes.isolation {
+            opened.confirm_isolation(isolation, terminal, stop)?;
         }
+        Ok(opened)
+    }
+
+    /// Reads the level back: some servers run another one than was asked for,
+    /// without a word.
+    fn confirm_isolation(
+        &self,
+        asked: Isolation,
+        terminal: &Terminal,
+        stop: &Arc<AtomicBool>,
+    ) -> Result<(), Failure> {
+        let Some(query) = self.dialect.effective_isolation_query() else { return Ok(()) };
+        // A server that cannot say is no reason not to run.
+        let Ok(results) = self.connect(stop)?.simple_query(query) else { return Ok(()) };
+        let effective = results.last().and_then(|result| result.get(0, 0)).unwrap_or_default();
+        if !effective.is_empty() && !effective.eq_ignore_ascii_case(&asked.to_string()) {
+            terminal.warn(&format!(
+                "{asked} was asked for, but {} runs transactions at {effective}",
+                self.dialect.title()
+            ));
+        }
+        Ok(())
     }
 
     fn reach(
