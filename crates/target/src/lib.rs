@@ -6,6 +6,7 @@
 //! [`Target`]; [`embedded`] runs a throw-away PostgreSQL. Knows nothing of
 //! workloads.
 
+mod answers;
 pub mod config;
 pub mod ddl;
 pub mod detect;
