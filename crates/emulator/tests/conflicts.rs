@@ -114,6 +114,12 @@ fn inserts_of_one_key() {
     a.execute("COMMIT").unwrap();
     assert_conflict(b.execute("COMMIT"));
     assert_eq!(code_and_text(b.execute("INSERT INTO account VALUES (50, 0)")).0, "23505");
+    // Not in the snapshot, though committed before the statement.
+    b.execute("BEGIN").unwrap();
+    assert_eq!(balance(&mut b, 50), 0);
+    a.execute("INSERT INTO account VALUES (51, 0)").unwrap();
+    assert_conflict(b.execute("INSERT INTO account VALUES (51, 0)"));
+    b.execute("ROLLBACK").unwrap();
 }
 
 /// FOR UPDATE makes a row that was only read conflict with writers, in both

@@ -14,6 +14,7 @@
 use std::sync::Arc;
 
 use pgdyno_wire::SqlState;
+use pgdyno_wire::backend::ErrorFields;
 
 use super::transaction::Work;
 use super::{Fault, Session};
@@ -60,6 +61,17 @@ impl Session {
                 Outcome::Done(_) => Outcome::Done(reply),
                 other => other,
             });
+        }
+        if duplicate && let Some(sql) = look_for_key(reply.error.as_deref().unwrap_or_default()) {
+            // The server looks at newer rows than the snapshot for this. A key
+            // that the snapshot does not hold is a conflict, not a mistake.
+            go_back(up)?;
+            if let Outcome::Done(_) = self.restore(up)?
+                && up.command(&sql)?.tag.is_none_or(|tag| tag.starts_with(b"SELECT 1"))
+            {
+                return Err(Fault::Server(reply.error.unwrap_or_default()));
+            }
+            return Ok(Outcome::Lost);
         }
         self.judge(up, reply)
     }
@@ -170,6 +182,32 @@ pub(super) fn exchange(
     messages: &[u8],
 ) -> Result<Reply, Fault> {
     Ok(up.exchange(messages, &mut |pid| shared.make_way(pid), &mut |_| Ok(()))?)
+}
+
+/// Asks for the key that a unique violation tells of: `Key (a, b)=(1, x)
+/// already exists.` `None` where the text can be read in two ways.
+fn look_for_key(error: &[u8]) -> Option<String> {
+    let fields = ErrorFields::new(error);
+    let text = |code| std::str::from_utf8(fields.get(code)?).ok();
+    let (schema, table) = (text(b's')?, text(b't')?);
+    let (columns, values) =
+        text(b'D')?.strip_prefix("Key (")?.strip_suffix(") already exists.")?.split_once(")=(")?;
+    let (columns, values): (Vec<_>, Vec<_>) =
+        (columns.split(", ").collect(), values.split(", ").collect());
+    // An index over expressions, or a comma in a value.
+    if columns.len() != values.len() || columns.iter().any(|column| column.contains('(')) {
+        return None;
+    }
+    let quote =
+        |text: &str, mark: &str| format!("{mark}{}{mark}", text.replace(mark, &mark.repeat(2)));
+    // Columns come quoted where they need it.
+    let equals: Vec<String> = columns
+        .iter()
+        .zip(values)
+        .map(|(column, value)| format!("{column} = {}", quote(value, "'")))
+        .collect();
+    let (schema, table) = (quote(schema, "\""), quote(table, "\""));
+    Some(format!("SELECT FROM {schema}.{table} WHERE {} LIMIT 1", equals.join(" AND ")))
 }
 
 /// Back to the beginning of the transaction, without its locks.
