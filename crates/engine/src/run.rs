@@ -131,8 +131,13 @@ fn interval(plan: &RunPlan, connect_begin_ns: u64, begin_ns: u64) -> Interval {
         ClockStart::BeforeConnecting => connect_begin_ns,
         ClockStart::AfterConnecting => begin_ns,
     };
-    let start_ns =
-        (from_ns + plan.warmup.as_nanos() as u64).max(begin_ns + plan.ramp.as_nanos() as u64);
+    let warm_ns = from_ns + plan.warmup.as_nanos() as u64;
+    // A ramp begins when all are connected. Without one, pgbench's clock, which
+    // runs from before connecting, must not be set forward.
+    let start_ns = match plan.ramp.as_nanos() as u64 {
+        0 => warm_ns,
+        ramp_ns => warm_ns.max(begin_ns + ramp_ns),
+    };
     let end_ns = match plan.limit {
         Limit::Duration(duration) => start_ns + duration.as_nanos() as u64,
         Limit::Transactions(_) => u64::MAX,
