@@ -8,8 +8,8 @@ use pgdyno_engine::outcome::{ClientError, Ended as HowEnded, RunOutcome};
 use pgdyno_engine::plan::{Backoff, Limit as PlanLimit, Protocol, RunPlan};
 use pgdyno_record::{
     Audit, BackoffPlan, DriverRecord, EndKind, Ended, Endpoint, Limit, LoadRecord, LoadedTable,
-    MachineRecord, PlanRecord, RunRecord, SCHEMA_VERSION, ScheduleRecord, Sections, TargetRecord, TlsRecord,
-    WorkloadRecord, judge, redact,
+    MachineRecord, PlanRecord, RunRecord, SCHEMA_VERSION, ScheduleRecord, Sections, TargetRecord,
+    TlsRecord, WorkloadRecord, judge, redact,
 };
 use pgdyno_target::Machine;
 use pgdyno_target::dialect::Isolation;

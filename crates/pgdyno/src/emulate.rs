@@ -142,7 +142,8 @@ fn announce(args: &EmulateArgs, emulator: &Emulator, terminal: &Terminal) {
         Some(path) => format!("sslmode=verify-full&sslrootcert={}", path.display()),
         None => "sslmode=disable".to_owned(),
     };
-    terminal.say("Behaving as Aurora DSQL: its rules, limits and conflicts; not its speed or scale.");
+    terminal
+        .say("Behaving as Aurora DSQL: its rules, limits and conflicts; not its speed or scale.");
     if args.any_password {
         terminal.say("Any password is taken.");
     } else {

@@ -8,6 +8,7 @@ use std::os::fd::AsRawFd as _;
 use pgdyno_record::sqlstate::SqlState;
 use pgdyno_script::random::Prng;
 use pgdyno_script::vars::Vars;
+use pgdyno_target::dialect::RetryClass;
 use pgdyno_wire::backend::TransactionStatus;
 use pgdyno_wire::channel::Channel;
 use pgdyno_wire::connect::Connecting;
@@ -120,6 +121,14 @@ pub(super) struct Replies {
     pub(super) fatal: Option<Fatal>,
 }
 
+/// The error of a try, and what the dialect says of it. Kept over ROLLBACK:
+/// with some databases only the message, which is gone by then, tells.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Failure {
+    pub(super) sqlstate: SqlState,
+    pub(super) class: RetryClass,
+}
+
 /// Why a client must end, found while reading replies.
 #[derive(Debug)]
 pub(super) enum Fatal {
@@ -192,7 +201,7 @@ pub(super) struct Client {
     /// A commit, or a write outside a block, is with the server right now.
     pub(super) commit_in_flight: bool,
     /// The error that this transaction last failed with.
-    pub(super) failure: Option<SqlState>,
+    pub(super) failure: Option<Failure>,
     /// Connected at least once: it counts for the start of the run.
     pub(super) was_ready: bool,
 }

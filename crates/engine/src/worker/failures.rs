@@ -12,7 +12,7 @@ use pgdyno_wire::backend::{ErrorFields, ServerError, TransactionStatus};
 use pgdyno_wire::frontend;
 
 use super::advance::{self, End};
-use super::client::{Awaited, Client, Fatal, State};
+use super::client::{Awaited, Client, Failure, Fatal, State};
 use super::core::{Core, FromWorker};
 use super::{Cx, Flow, replies, session};
 use crate::observe::Level;
@@ -61,7 +61,7 @@ pub(super) fn sql(core: &mut Core, cx: Cx<'_>, client: &mut Client) -> Flow {
     };
     let sqlstate = error.sqlstate;
     let class = cx.plan.dialect.classify(sqlstate.as_str(), &error.message);
-    client.failure = Some(counted(sqlstate.as_str()));
+    client.failure = Some(Failure { sqlstate: counted(sqlstate.as_str()), class });
     if class == RetryClass::OutcomeUnknown {
         return advance::end_transaction(core, cx, client, End::Unknown);
     }
@@ -110,15 +110,13 @@ pub(super) fn rolled_back(core: &mut Core, cx: Cx<'_>, client: &mut Client) -> F
         );
         return abort(core, cx, client, Some(error.sqlstate.as_str().to_owned()), &text);
     }
-    let class = client.failure.map_or(RetryClass::NotRetryable, |sqlstate| {
-        cx.plan.dialect.classify(sqlstate.as_str(), "")
-    });
+    let class = client.failure.map_or(RetryClass::NotRetryable, |failure| failure.class);
     decide(core, cx, client, class)
 }
 
 /// Tries again, or gives the transaction up.
 fn decide(core: &mut Core, cx: Cx<'_>, client: &mut Client, class: RetryClass) -> Flow {
-    let sqlstate = client.failure.unwrap_or(SqlState::INTERNAL_ERROR);
+    let sqlstate = client.failure.map_or(SqlState::INTERNAL_ERROR, |failure| failure.sqlstate);
     // Not counted at all: it neither committed nor had all its tries.
     if core.is_over() && class.is_retryable() {
         return advance::finish(core, client);
