@@ -140,18 +140,20 @@ pub(crate) fn ended(outcome: &RunOutcome) -> (u64, u64) {
 /// Takes precedence over the machine's other work where that is allowed, for
 /// this thread and those that it starts. An ordinary user may not.
 pub(crate) fn take_precedence() {
-    renice("-15");
+    of_this_thread("chrt", &["--fifo", "--pid", "1"]);
 }
 
 /// Lets others go first, which everybody may.
 pub(crate) fn give_way() {
-    renice("10");
+    of_this_thread("renice", &["-n", "10", "-p"]);
 }
 
-fn renice(by: &str) {
+/// Where the program is missing or refuses, the test has a harder time.
+fn of_this_thread(program: &str, args: &[&str]) {
     let thread = nix::unistd::gettid().to_string();
-    let _ = std::process::Command::new("renice")
-        .args(["-n", by, "-p", &thread])
+    let _ = std::process::Command::new(program)
+        .args(args)
+        .arg(thread)
         .stdout(std::process::Stdio::null())
         .stderr(std::process::Stdio::null())
         .status();

@@ -6,6 +6,7 @@
 //! Where others keep the machine so busy that nothing can be told, a test
 //! measures that, says so and ends.
 
+#![cfg(target_os = "linux")]
 #![allow(clippy::print_stderr, reason = "figures, and why a test ended early")]
 #![allow(clippy::unwrap_used, reason = "a test ends where its fixture fails")]
 
