@@ -61,7 +61,6 @@ fn read_to_ready(socket: &mut TcpStream) {
 #[derive(Debug)]
 struct Round {
     min: u64,
-    mean: f64,
     p50: u64,
     p99: u64,
     max: u64,
@@ -94,7 +93,6 @@ impl Round {
         assert_eq!(seen, punctuality.answers, "every answer is a transaction");
         Self {
             min: response.min_us(),
-            mean: response.mean_us(),
             p50: response.quantile_us(0.5),
             p99: response.quantile_us(0.99),
             max: response.max_us(),
