@@ -164,6 +164,9 @@ pub struct RunPlan {
     /// Go on with the next transaction after an error of SQL that is neither
     /// retryable nor a lost connection, instead of ending the client.
     pub continue_on_error: bool,
+    /// An error that leaves the outcome of a commit open counts as unknown, and
+    /// the client goes on; without it the client ends, as in pgbench.
+    pub unknown_goes_on: bool,
     /// A new connection for each transaction.
     pub reconnect: bool,
     /// The seed of all random numbers.

@@ -290,6 +290,8 @@ struct Gathered {
     told: Option<i64>,
     errors: Vec<ClientError>,
     interrupted: bool,
+    /// Workers that have ended.
+    ended: usize,
 }
 
 impl Gathered {
@@ -301,18 +303,25 @@ impl Gathered {
             told: None,
             errors: Vec::new(),
             interrupted: false,
+            ended: 0,
         }
     }
 
     fn take(&mut self, setup: &Setup, message: FromWorker) {
         match message {
-            FromWorker::Second { worker, second } => {
+            FromWorker::Second { worker, second, closing } => {
                 self.timeline.add(worker as usize, *second);
-                self.tell_seconds(setup);
+                if !closing {
+                    self.tell_seconds(setup);
+                }
             }
             FromWorker::Ended { worker } => {
                 self.timeline.worker_ended(worker as usize);
-                self.tell_seconds(setup);
+                self.ended += 1;
+                // What the last worker leaves is not a full second.
+                if self.ended < self.connected.len() {
+                    self.tell_seconds(setup);
+                }
             }
             FromWorker::Aborted { worker, error } => {
                 setup.observer.aborted(worker, &error);
@@ -384,7 +393,9 @@ fn outcome(
         }
     }
     let ended_ns = results.iter().map(|result| result.ended_ns).max().unwrap_or_default();
-    let measured_ns = ended_ns.min(times.interval.stop_ns).saturating_sub(times.interval.start_ns);
+    // An interrupt moves the end of the measured interval.
+    let stop_ns = results.iter().map(|result| result.stop_ns).max().unwrap_or(u64::MAX);
+    let measured_ns = ended_ns.min(stop_ns).saturating_sub(times.interval.start_ns);
     let queued = results.iter().map(|result| result.queued).sum();
     let clients_aborted = results.iter().map(|result| result.aborted).sum();
     let ended = if gathered.interrupted {

@@ -133,6 +133,7 @@ fn plan(server: &EmbeddedServer, text: &str, protocol: Protocol, transactions: u
         latency_limit: None,
         retry: RetryPolicy { tries_max: NonZeroU32::new(1), backoff: Backoff::None },
         continue_on_error: false,
+        unknown_goes_on: true,
         reconnect: false,
         seed: 1,
         choice: ChoiceStream::PerClient,

@@ -1,31 +1,35 @@
 //! `pgdyno run`: the way of one run, in order.
 //!
 //! Target, workload, load (embedded only), base of the audits, warm-up,
-//! measured interval, drain, audits, record, report. Each step hands a value
-//! on; the record is on disk before anything is rendered.
+//! measured interval, drain, record, audits, report. Each step hands a value
+//! on; the record is on disk before the tables are audited, and again with the
+//! audits before anything is rendered.
 
+use std::net::IpAddr;
 use std::num::NonZeroU32;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use pgdyno_engine::load::LoadReport;
-use pgdyno_engine::outcome::{Ended, RunOutcome};
+use pgdyno_engine::outcome::Ended;
 use pgdyno_engine::plan::{
     Backoff, ChoiceStream, ClockStart, Limit, Program, Protocol, Rate, RetryPolicy, RunPlan,
 };
-use pgdyno_record::{RunRecord, Severity, Store};
+use pgdyno_record::{Audit, RunRecord, Severity, Store, StoreError, judge};
 use pgdyno_report::format;
 use pgdyno_target::dialect::Isolation;
-use pgdyno_workload::{Choice, Commits, Figures, Finding, Reset, Verdict, Workload, audit, make};
+use pgdyno_wire::options::Host;
+use pgdyno_workload::{Choice, Workload, make};
 
 use crate::assemble::{self, Facts};
-use crate::cli::{IsolationArg, ProtocolArg, ResetWhen, RunArgs};
+use crate::cli::{IsolationArg, ProtocolArg, RunArgs};
 use crate::failure::Failure;
 use crate::live::Live;
 use crate::opened::{Opened, Wishes};
 use crate::terminal::Terminal;
-use crate::{filling, program, signals};
+use crate::{audits, filling, program, signals};
 
 /// The measured interval where neither time nor transactions were given.
 const TIME_DEFAULT: Duration = Duration::from_secs(10);
@@ -50,36 +54,45 @@ pub(crate) fn run(args: &RunArgs, terminal: &Terminal) -> Result<(), Failure> {
     let wishes = Wishes { clients: args.load.clients, isolation };
     let opened = Opened::open(&args.target, wishes, terminal, &stop)?;
     let work = prepare(args, scripts, &opened, terminal, &stop)?;
-    let base = read_base(args, &opened, &work, terminal, &stop)?;
+    let workload = work.workload.as_deref();
+    let base = audits::read_base(args, &opened, workload, terminal, &stop)?;
     let plan = make_plan(args, &opened, &work)?;
     let settings = assemble::settings(&mut opened.connect(&stop)?);
     announce(args, &plan, &opened, terminal);
     let live = Arc::new(Live::new(terminal.err, terminal.is_quiet()));
     let outcome =
         pgdyno_engine::run(plan.clone(), live, &stop).map_err(|error| start_failed(&error))?;
-    let findings = after_run(&opened, &work, base, &outcome, terminal);
     let facts = Facts {
         opened: &opened,
-        work_name: work.workload.as_ref().map_or("script", |w| w.name()),
-        workload: work.workload.as_deref(),
+        work_name: workload.map_or("script", |w| w.name()),
+        workload,
         load: work.load.as_ref(),
         plan: &plan,
         isolation,
         settings,
-        findings: &findings,
+        findings: &base.as_ref().map(audits::not_finished).unwrap_or_default(),
     };
-    let record = assemble::record(&facts, &outcome);
-    let path = Store::new(&args.output.records).write(&record);
-    opened.close(terminal);
-    let path = match path {
-        Ok(path) => Some(path),
-        Err(error) => {
-            terminal.warn(&format!("the record could not be kept: {error}"));
-            None
+    let mut record = assemble::record(&facts, &outcome);
+    // Before the audits, which may take minutes: whoever ends them by a second
+    // signal keeps what was measured.
+    let store = Store::new(&args.output.records);
+    let mut path = kept(store.write(&record), terminal);
+    if let (Some(workload), Some(base)) = (workload, base) {
+        let findings = audits::after_run(&opened, workload, base, &outcome, terminal);
+        record.audits = findings.iter().map(Audit::from).collect();
+        record.verdicts = judge(&record);
+        if path.is_some() {
+            path = kept(store.replace(&record), terminal);
         }
-    };
+    }
+    opened.close(terminal);
     render(args, &record, path.as_deref(), terminal)?;
     verdict(args, &record, outcome.ended)
+}
+
+/// A record that cannot be kept is no reason not to show it.
+fn kept(stored: Result<PathBuf, StoreError>, terminal: &Terminal) -> Option<PathBuf> {
+    stored.map_err(|error| terminal.warn(&format!("the record could not be kept: {error}"))).ok()
 }
 
 /// What clap cannot check.
@@ -163,75 +176,6 @@ fn in_shell(word: &str) -> String {
     }
 }
 
-/// Brings the tables back where that was asked for, and reads what the audits
-/// start from.
-fn read_base(
-    args: &RunArgs,
-    opened: &Opened,
-    work: &Work,
-    terminal: &Terminal,
-    stop: &Arc<AtomicBool>,
-) -> Result<Option<(Figures, Vec<Finding>)>, Failure> {
-    let Some(workload) = work.workload.as_deref() else { return Ok(None) };
-    if args.reset == ResetWhen::Always {
-        reset(workload, opened, terminal, stop)?;
-    }
-    if args.no_audit {
-        return Ok(None);
-    }
-    terminal.say("Reading the tables for the audits …");
-    let mut base = figures(workload, opened, stop)?;
-    let mut findings = workload.judge_base(&base);
-    let is_clean = |findings: &[Finding]| findings.iter().all(|f| f.verdict == Verdict::Pass);
-    if args.reset == ResetWhen::Auto && !is_clean(&findings) {
-        reset(workload, opened, terminal, stop)?;
-        base = figures(workload, opened, stop)?;
-        findings = workload.judge_base(&base);
-    }
-    for finding in findings.iter().filter(|finding| finding.verdict != Verdict::Pass) {
-        terminal.warn(&format!("{}: {}", finding.name, finding.text));
-        if let Some(hint) = &finding.hint {
-            terminal.say(&format!("hint: {hint}"));
-        }
-    }
-    findings.retain(|finding| finding.verdict != Verdict::Pass);
-    Ok(Some((base, findings)))
-}
-
-fn figures(
-    workload: &dyn Workload,
-    opened: &Opened,
-    stop: &Arc<AtomicBool>,
-) -> Result<Figures, Failure> {
-    audit::read(&mut opened.connect(stop)?, workload, opened.dialect)
-        .map_err(Failure::not_completed)
-}
-
-fn reset(
-    workload: &dyn Workload,
-    opened: &Opened,
-    terminal: &Terminal,
-    stop: &Arc<AtomicBool>,
-) -> Result<(), Failure> {
-    terminal.say("Bringing the tables back to their initial state …");
-    let begin = std::time::Instant::now();
-    let done = workload
-        .reset(&mut opened.connect(stop)?, opened.dialect)
-        .map_err(Failure::not_completed)?;
-    match done {
-        Reset::Done { rows } => {
-            let took = format::duration_s(begin.elapsed().as_secs_f64(), terminal.err.unicode);
-            terminal.say(&format!("  {} put back in {took}", format::counted(rows, "row")));
-        }
-        Reset::Reload { reason } => {
-            terminal.say(&format!("  loading anew: {reason}"));
-            let jobs = NonZeroU32::new(assemble::cores().min(4)).unwrap_or(NonZeroU32::MIN);
-            filling::fill(opened, workload, jobs, 0, terminal, stop)?;
-        }
-    }
-    Ok(())
-}
-
 fn make_plan(args: &RunArgs, opened: &Opened, work: &Work) -> Result<RunPlan, Failure> {
     let load = &args.load;
     let clients = NonZeroU32::new(load.clients).unwrap_or(NonZeroU32::MIN);
@@ -269,6 +213,7 @@ fn make_plan(args: &RunArgs, opened: &Opened, work: &Work) -> Result<RunPlan, Fa
         latency_limit: load.latency_limit.map(|ms| Duration::from_secs_f64(ms / 1000.0)),
         retry: RetryPolicy { tries_max: NonZeroU32::new(args.retry.max_tries), backoff },
         continue_on_error: args.retry.continue_on_error,
+        unknown_goes_on: true,
         reconnect: load.reconnect,
         seed,
         choice: ChoiceStream::PerClient,
@@ -283,11 +228,16 @@ fn make_plan(args: &RunArgs, opened: &Opened, work: &Work) -> Result<RunPlan, Fa
 
 /// On the server's own machine half of the cores are the server's.
 fn workers_default(opened: &Opened) -> u32 {
-    let local = opened.endpoints.iter().any(|context| {
-        context.options().hosts.iter().any(|host| host.is_unix() || host.name == "localhost")
-    });
+    let mut hosts = opened.endpoints.iter().flat_map(|context| &context.options().hosts);
     let cores = assemble::cores();
-    if local { (cores / 2).max(1) } else { cores }
+    if hosts.any(is_local) { (cores / 2).max(1) } else { cores }
+}
+
+/// A host that is this machine by its name or address alone.
+fn is_local(host: &Host) -> bool {
+    let address = host.addr.or_else(|| host.name.parse().ok());
+    host.is_unix()
+        || address.map_or(host.name == "localhost", |address: IpAddr| address.is_loopback())
 }
 
 fn announce(args: &RunArgs, plan: &RunPlan, opened: &Opened, terminal: &Terminal) {
@@ -338,44 +288,6 @@ fn start_failed(error: &pgdyno_engine::RunError) -> Failure {
     }
 }
 
-/// Reads the tables again and judges. That they cannot be read is a finding.
-fn after_run(
-    opened: &Opened,
-    work: &Work,
-    base: Option<(Figures, Vec<Finding>)>,
-    outcome: &RunOutcome,
-    terminal: &Terminal,
-) -> Vec<Finding> {
-    let (Some(workload), Some((base, mut findings))) = (work.workload.as_deref(), base) else {
-        return Vec::new();
-    };
-    let acknowledged = &outcome.acknowledged;
-    let commits: Vec<Commits> = acknowledged
-        .committed
-        .iter()
-        .zip(&acknowledged.unknown)
-        .map(|(committed, unknown)| Commits { committed: *committed, unknown: *unknown })
-        .collect();
-    // A flag of its own: a run that was interrupted is audited all the same.
-    let never = Arc::new(AtomicBool::new(false));
-    let judged = opened.connect_again(terminal, &never).map_err(|e| e.to_string()).and_then(
-        |mut session| {
-            audit::after_run(&mut session, workload, opened.dialect, &base, &commits)
-                .map_err(|error| error.to_string())
-        },
-    );
-    match judged {
-        Ok(more) => findings.extend(more),
-        Err(why) => findings.push(Finding::new(
-            "the tables after the run",
-            Verdict::Note,
-            format!("could not be read: {}", why.lines().next().unwrap_or_default()),
-            Vec::new(),
-        )),
-    }
-    findings
-}
-
 fn render(
     args: &RunArgs,
     record: &RunRecord,
@@ -387,17 +299,18 @@ fn render(
             .map(|text| text + "\n")
             .map_err(|error| Failure::not_completed(format!("the record has no JSON: {error}")))
     };
+    let summary = || terminal.result(&pgdyno_report::summary(record, &terminal.out, path));
     match &args.output.json {
-        Some(file) if file.as_os_str() == "-" => {
-            terminal.result(&as_json()?);
-            return Ok(());
+        Some(file) if file.as_os_str() == "-" => terminal.result(&as_json()?),
+        Some(file) => {
+            // First: a file that cannot be written must not cost the summary.
+            summary();
+            std::fs::write(file, as_json()?).map_err(|error| {
+                Failure::not_completed(format!("could not write {}: {error}", file.display()))
+            })?;
         }
-        Some(file) => std::fs::write(file, as_json()?).map_err(|error| {
-            Failure::not_completed(format!("could not write {}: {error}", file.display()))
-        })?,
-        None => {}
+        None => summary(),
     }
-    terminal.result(&pgdyno_report::summary(record, &terminal.out, path));
     Ok(())
 }
 

@@ -1,8 +1,10 @@
-//! Where records lie: one folder per run, one file in it, never overwritten.
+//! Where records lie: one folder per run, one file in it, never overwritten by
+//! another run's.
 //!
 //! A record is written to a temporary file, synced and renamed, so that a
 //! reader sees a whole record or none. The folder is made anew for each run; a
-//! folder that exists is refused, so no run can replace another.
+//! folder that exists is refused, so no run can replace another; only a run's
+//! own record is replaced, by [`Store::replace`], when more is known of it.
 
 use std::fs::{self, File};
 use std::io::{self, Write as _};
@@ -128,28 +130,45 @@ impl Store {
     /// file system refuses. A temporary file may then remain, never a part of a
     /// record under its final name.
     pub fn write(&self, record: &RunRecord) -> Result<PathBuf, StoreError> {
-        if !is_run_id(&record.run_id) {
-            return Err(StoreError::RunId { run_id: record.run_id.clone() });
-        }
-        let run_dir = self.run_dir(record);
-        let path = run_dir.join(RECORD_FILE);
-        let mut json = serde_json::to_vec_pretty(record)
-            .map_err(|source| StoreError::Encode { path: path.clone(), source })?;
-        json.push(b'\n');
-
+        let (run_dir, json) = self.encode(record)?;
         fs::create_dir_all(&self.dir).map_err(io_error("create", &self.dir))?;
         fs::create_dir(&run_dir).map_err(|source| match source.kind() {
             io::ErrorKind::AlreadyExists => StoreError::Exists { path: run_dir.clone() },
             _ => io_error("create", &run_dir)(source),
         })?;
-        let temporary = run_dir.join(format!("{RECORD_FILE}.part"));
-        write_synced(&temporary, &json).map_err(io_error("write", &temporary))?;
-        fs::rename(&temporary, &path).map_err(io_error("rename to", &path))?;
-        // The names are entries of their folders; without these two a power
-        // cut could lose the record although its bytes are on disk.
-        sync_dir(&run_dir).map_err(io_error("sync", &run_dir))?;
+        let path = put(&run_dir, &json)?;
+        // The names are entries of their folders; without this a power cut
+        // could lose the record although its bytes are on disk.
         sync_dir(&self.dir).map_err(io_error("sync", &self.dir))?;
         Ok(path)
+    }
+
+    /// Puts a run's record in the place of an earlier state of the same record,
+    /// in one step: a reader, or a run that is ended meanwhile, has the earlier
+    /// state or the new one. Returns the path of its file.
+    ///
+    /// # Errors
+    /// When the run was not written before, or the file system refuses; the
+    /// earlier state then stays.
+    pub fn replace(&self, record: &RunRecord) -> Result<PathBuf, StoreError> {
+        let (run_dir, json) = self.encode(record)?;
+        let path = run_dir.join(RECORD_FILE);
+        // No record comes to be by being replaced: the folder may have been
+        // moved away or be another's.
+        fs::metadata(&path).map_err(io_error("replace", &path))?;
+        put(&run_dir, &json)
+    }
+
+    /// The folder of a run, and the bytes of its file.
+    fn encode(&self, record: &RunRecord) -> Result<(PathBuf, Vec<u8>), StoreError> {
+        if !is_run_id(&record.run_id) {
+            return Err(StoreError::RunId { run_id: record.run_id.clone() });
+        }
+        let run_dir = self.run_dir(record);
+        let mut json = serde_json::to_vec_pretty(record)
+            .map_err(|source| StoreError::Encode { path: run_dir.join(RECORD_FILE), source })?;
+        json.push(b'\n');
+        Ok((run_dir, json))
     }
 
     /// Reads a record from its file, or from the folder of its run.
@@ -204,6 +223,16 @@ fn io_error(doing: &'static str, path: &Path) -> impl FnOnce(io::Error) -> Store
     move |source| StoreError::Io { doing, path, source }
 }
 
+/// Writes a record's file under its final name, whole or not at all.
+fn put(run_dir: &Path, json: &[u8]) -> Result<PathBuf, StoreError> {
+    let path = run_dir.join(RECORD_FILE);
+    let temporary = run_dir.join(format!("{RECORD_FILE}.part"));
+    write_synced(&temporary, json).map_err(io_error("write", &temporary))?;
+    fs::rename(&temporary, &path).map_err(io_error("rename to", &path))?;
+    sync_dir(run_dir).map_err(io_error("sync", run_dir))?;
+    Ok(path)
+}
+
 fn write_synced(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let mut file = File::create_new(path)?;
     file.write_all(bytes)?;
@@ -245,6 +274,23 @@ mod tests {
         let error = store.write(&other).unwrap_err();
         assert!(matches!(error, StoreError::Exists { .. }), "{error}");
         assert_eq!(Store::read(&path).unwrap(), record);
+    }
+
+    /// A run's own record is replaced whole, and one that was not written is not made.
+    #[test]
+    fn replaces_its_own_only() {
+        let dir = tempfile::tempdir().unwrap();
+        let store = Store::new(dir.path());
+        let record = example::record();
+        assert!(matches!(store.replace(&record).unwrap_err(), StoreError::Io { .. }));
+        assert_eq!(store.runs().unwrap(), Vec::<PathBuf>::new());
+        let path = store.write(&record).unwrap();
+        let audited = RunRecord { audits: Vec::new(), ..record.clone() };
+        assert_ne!(audited, record);
+        assert_eq!(store.replace(&audited).unwrap(), path);
+        assert_eq!(Store::read(&path).unwrap(), audited);
+        let names: Vec<_> = fs::read_dir(store.run_dir(&record)).unwrap().collect();
+        assert_eq!(names.len(), 1, "no temporary file is left");
     }
 
     /// An id cannot lead out of the store.

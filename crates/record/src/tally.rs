@@ -47,6 +47,9 @@ pub struct ScriptTally {
     /// wrote fewer than it should. They did not do their work, and goodput
     /// leaves them out.
     pub committed_without_effect: u64,
+    /// Rows that the writes of committed transactions touched in their last
+    /// try, by the command tags.
+    pub rows_written: u64,
     /// Of the committed: those above the latency limit.
     pub late: u64,
     /// Failed with 40001 after the last try.
@@ -240,6 +243,7 @@ impl ScriptTally {
     pub fn merge(&mut self, other: &Self) {
         self.committed += other.committed;
         self.committed_without_effect += other.committed_without_effect;
+        self.rows_written += other.rows_written;
         self.late += other.late;
         self.failed_serialization += other.failed_serialization;
         self.failed_deadlock += other.failed_deadlock;

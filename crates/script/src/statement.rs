@@ -53,7 +53,11 @@ pub(crate) fn kinds(text: &[u8]) -> Vec<SqlKind> {
         match kind {
             Kind::Blank | Kind::Comment => {}
             Kind::Semicolon if statement.depth == 0 && !statement.body.is_open() => {
-                kinds.push(std::mem::take(&mut statement).kind());
+                let ended = std::mem::take(&mut statement);
+                // For nothing between two semicolons the server has no answer.
+                if ended.seen {
+                    kinds.push(ended.kind());
+                }
             }
             _ => statement.token(kind, &text[at..end]),
         }

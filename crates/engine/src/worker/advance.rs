@@ -57,6 +57,9 @@ fn step(core: &mut Core, cx: Cx<'_>, client: &mut Client) -> Flow {
 
 fn wake(core: &mut Core, cx: Cx<'_>, client: &mut Client) -> Flow {
     let slept = matches!(client.state, State::Sleeping { .. });
+    if !slept && core.is_over() {
+        return finish(core, client);
+    }
     client.state = State::Running;
     if slept {
         commands::finished(core, cx, client);
@@ -74,7 +77,7 @@ fn awaiting(core: &mut Core, cx: Cx<'_>, client: &mut Client, awaited: Awaited) 
     if client.replies.syncs > 0 {
         return Flow::Wait;
     }
-    client.commit_in_flight = false;
+    let committing = std::mem::take(&mut client.commit_in_flight);
     match awaited {
         Awaited::Preparation => {
             session::is_ready(core, client);
@@ -82,11 +85,17 @@ fn awaiting(core: &mut Core, cx: Cx<'_>, client: &mut Client, awaited: Awaited) 
             if core.begun { Flow::Again } else { Flow::Wait }
         }
         Awaited::Rollback => failures::rolled_back(core, cx, client),
-        Awaited::Command if !client.replies.error.is_empty() => failures::sql(core, cx, client),
+        Awaited::Command if !client.replies.error.is_empty() => {
+            failures::sql(core, cx, client, committing)
+        }
         Awaited::Command => {
             if let Some(fatal) = replies::store_last(core, cx, client) {
                 return failures::fatal(core, cx, client, &fatal);
             }
+            // ROLLBACK, or END of a block that had failed: nothing was done.
+            // ROLLBACK TO leaves the block open.
+            client.without_effect |=
+                client.replies.rolled_back && client.status() == TransactionStatus::Idle;
             client.in_pipeline = false;
             client.state = State::Running;
             commands::finished(core, cx, client);
@@ -135,7 +144,7 @@ fn schedule(core: &mut Core, client: &mut Client) -> Flow {
     loop {
         client.scheduled_ns = core.schedule.take();
         let Some(limit_ns) = core.latency_limit_ns else { break };
-        if client.scheduled_ns + limit_ns >= core.now_ns {
+        if client.scheduled_ns.saturating_add(limit_ns) >= core.now_ns {
             break;
         }
         count(core, client, End::Skipped);
@@ -180,6 +189,7 @@ fn start(core: &mut Core, cx: Cx<'_>, client: &mut Client) -> Flow {
     client.pc = 0;
     client.in_pipeline = false;
     client.without_effect = false;
+    client.rows_written = 0;
     client.failure = None;
     client.random_at_start = client.random;
     client.state = State::Running;
@@ -241,6 +251,9 @@ pub(super) fn count(core: &mut Core, client: &mut Client, end: End) {
     let (late, effect) = (response_ns > late_ns, !client.without_effect);
     let scheduled = core.schedule.exists();
     let script = &mut core.figures.tally().scripts[client.script];
+    if end == End::Done {
+        script.rows_written += client.rows_written;
+    }
     match end {
         End::Done if scheduled => script.commit(times, client.tries, late, effect),
         End::Done => script.commit_unscheduled(times.response_us, client.tries, late, effect),

@@ -47,7 +47,13 @@ pub(super) enum State {
 impl State {
     /// Waits for the clock, with no transaction under way.
     pub(super) fn is_between_transactions(&self) -> bool {
-        matches!(self, Self::Ramping { .. } | Self::Choosing | Self::Throttled { .. })
+        matches!(
+            self,
+            Self::Ramping { .. }
+                | Self::Choosing
+                | Self::Throttled { .. }
+                | Self::BackingOff { .. }
+        )
     }
 }
 
@@ -115,6 +121,8 @@ pub(super) struct Replies {
     /// Bodies of RowDescription and of the last DataRow, for `\gset`.
     pub(super) columns: Vec<u8>,
     pub(super) row: Vec<u8>,
+    /// The last command tag was ROLLBACK.
+    pub(super) rolled_back: bool,
     /// Rows in the last result that is complete.
     pub(super) last_rows: u64,
     /// Something that ends the client was found while reading.
@@ -127,6 +135,8 @@ pub(super) struct Replies {
 pub(super) struct Failure {
     pub(super) sqlstate: SqlState,
     pub(super) class: RetryClass,
+    /// The statement that failed, by its slot.
+    pub(super) slot: usize,
 }
 
 /// Why a client must end, found while reading replies.
@@ -149,6 +159,7 @@ impl Replies {
         self.rows = 0;
         self.error.clear();
         self.last_rows = 0;
+        self.rolled_back = false;
         self.columns.clear();
         self.fatal = None;
     }
@@ -175,9 +186,11 @@ pub(super) struct Client {
     pub(super) random: Prng,
     /// `random` as it was at the first try.
     pub(super) random_at_start: Prng,
-    /// For choosing scripts, where each client does that for itself; for the
-    /// jitter of backing off.
+    /// For choosing scripts, where each client does that for itself.
     pub(super) own_random: Prng,
+    /// For the jitter of backing off: how often that happens depends on
+    /// timing, and must not change what is chosen.
+    pub(super) jitter: Prng,
 
     /// Index of the chosen script.
     pub(super) script: usize,
@@ -198,6 +211,8 @@ pub(super) struct Client {
     pub(super) transactions: u64,
     /// A write of this try touched fewer rows than it should.
     pub(super) without_effect: bool,
+    /// Rows that writes of this try touched, by their command tags.
+    pub(super) rows_written: u64,
     /// A commit, or a write outside a block, is with the server right now.
     pub(super) commit_in_flight: bool,
     /// The error that this transaction last failed with.
@@ -207,6 +222,11 @@ pub(super) struct Client {
 }
 
 impl Client {
+    /// True while it waits for replies.
+    pub(super) fn is_awaiting(&self) -> bool {
+        matches!(self.state, State::Awaiting(_))
+    }
+
     /// True once the client does nothing more.
     pub(super) fn has_ended(&self) -> bool {
         matches!(self.state, State::Finished | State::Aborted)

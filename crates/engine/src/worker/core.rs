@@ -109,7 +109,12 @@ pub(crate) enum FromWorker {
     /// All of its clients are connected, or one cannot be.
     Ready { connected: bool },
     /// A second is over.
-    Second { worker: u32, second: Box<Second> },
+    Second {
+        worker: u32,
+        second: Box<Second>,
+        /// The worker's last, which is not a full one.
+        closing: bool,
+    },
     /// A client could not go on.
     Aborted { worker: u32, error: ClientError },
     /// The worker has ended.
@@ -208,7 +213,7 @@ impl Core {
             if self.figures.is_after_interval(&second) {
                 continue;
             }
-            self.tell(FromWorker::Second { worker: self.index, second });
+            self.tell(FromWorker::Second { worker: self.index, second, closing: false });
         }
     }
 }

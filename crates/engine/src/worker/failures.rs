@@ -14,6 +14,7 @@ use pgdyno_wire::frontend;
 use super::advance::{self, End};
 use super::client::{Awaited, Client, Failure, Fatal, State};
 use super::core::{Core, FromWorker};
+use super::session::ConnectError;
 use super::{Cx, Flow, replies, session};
 use crate::observe::Level;
 use crate::outcome::ClientError;
@@ -55,16 +56,24 @@ fn command_name(cx: Cx<'_>, client: &Client) -> &'static str {
 }
 
 /// The command ended with an error of the server's.
-pub(super) fn sql(core: &mut Core, cx: Cx<'_>, client: &mut Client) -> Flow {
+pub(super) fn sql(core: &mut Core, cx: Cx<'_>, client: &mut Client, committing: bool) -> Flow {
     let Some(error) = server_error(client) else {
         return command(core, cx, client, "the server sent an error that cannot be read");
     };
     let sqlstate = error.sqlstate;
-    let class = cx.plan.dialect.classify(sqlstate.as_str(), &error.message);
-    client.failure = Some(Failure { sqlstate: counted(sqlstate.as_str()), class });
+    // It is read; a connection lost later is not its doing.
+    client.replies.error.clear();
+    let mut class = cx.plan.dialect.classify(sqlstate.as_str(), &error.message);
     if class == RetryClass::OutcomeUnknown {
-        return advance::end_transaction(core, cx, client, End::Unknown);
+        // Without a commit under way there is nothing to be unsure of.
+        let is_open = committing && client.status() == TransactionStatus::Idle;
+        if is_open && cx.plan.unknown_goes_on {
+            return advance::end_transaction(core, cx, client, End::Unknown);
+        }
+        class = RetryClass::NotRetryable;
     }
+    let slot = cx.requests.slot(client.script, client.pc, client.replies.results);
+    client.failure = Some(Failure { sqlstate: counted(sqlstate.as_str()), class, slot });
     if !class.is_retryable() && (!cx.plan.continue_on_error || error.is_fatal()) {
         return aborted_by_server(core, cx, client, error);
     }
@@ -124,7 +133,8 @@ fn decide(core: &mut Core, cx: Cx<'_>, client: &mut Client, class: RetryClass) -
     let tries_max = cx.plan.retry.tries_max.map_or(u32::MAX, std::num::NonZeroU32::get);
     let waited_ns = core.now_ns.saturating_sub(client.scheduled_ns);
     let too_late = core.latency_limit_ns.is_some_and(|limit| waited_ns > limit);
-    let slot = cx.requests.slot(client.script, client.pc, client.replies.results);
+    let fallback = cx.requests.slot(client.script, client.pc, 0);
+    let slot = client.failure.map_or(fallback, |failure| failure.slot);
     let again = class.is_retryable() && client.tries < tries_max && !too_late;
     if cx.plan.verbose_errors {
         tell_decision(core, cx, client, again);
@@ -140,6 +150,7 @@ fn decide(core: &mut Core, cx: Cx<'_>, client: &mut Client, class: RetryClass) -
     client.tries += 1;
     client.pc = 0;
     client.without_effect = false;
+    client.rows_written = 0;
     client.random = client.random_at_start;
     client.try_begin_ns = core.now_ns;
     client.state = State::Running;
@@ -153,7 +164,7 @@ fn back_off(core: &mut Core, cx: Cx<'_>, client: &mut Client) {
     let longest_ns =
         (first.as_nanos() as u64).saturating_mul(1 << doublings).min(max.as_nanos() as u64);
     // Half of it is random, so that those who collided do not collide again.
-    let wait_ns = longest_ns / 2 + client.own_random.bounded(longest_ns / 2);
+    let wait_ns = longest_ns / 2 + client.jitter.bounded(longest_ns / 2);
     let due_ns = core.now_ns + wait_ns;
     core.timers.add(due_ns, client.index);
     client.state = State::BackingOff { due_ns };
@@ -364,6 +375,15 @@ fn end_client(
     client.state = State::Aborted;
     core.live -= 1;
     core.aborted += 1;
+    if !core.begun {
+        // Whoever waits for all clients to be connected must not wait for this one.
+        let failure = ConnectError {
+            text: text.trim_end().to_owned(),
+            sqlstate: sqlstate.clone(),
+            config: false,
+        };
+        core.start_failure.get_or_insert((client.id, failure));
+    }
     let endpoint = cx.plan.endpoints[client.endpoint as usize].options();
     core.tell(FromWorker::Aborted {
         worker: core.index,

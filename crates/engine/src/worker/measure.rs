@@ -104,6 +104,14 @@ impl Figures {
         self.next_turn_ns
     }
 
+    /// Somebody asked for the end: what comes now is drain.
+    pub(super) fn stop(&mut self, now_ns: u64) {
+        if self.phase != Phase::Drain {
+            self.stop_ns = self.stop_ns.min(now_ns.max(self.start_ns));
+            self.next_turn_ns = self.next_turn_ns.min(self.stop_ns);
+        }
+    }
+
     /// True for a second that only the drain reached.
     pub(super) fn is_after_interval(&self, second: &Second) -> bool {
         let begin_ns = u64::try_from(second.index).map_or(0, |index| index * SECOND_NS);

@@ -86,6 +86,8 @@ pub(crate) struct WorkerResult {
     pub(crate) gave_up: bool,
     /// When its last client ended.
     pub(crate) ended_ns: u64,
+    /// When its measured interval ended, by plan or by an interrupt.
+    pub(crate) stop_ns: u64,
     /// Why the run could not start.
     pub(crate) start_failure: Option<(u32, ConnectError)>,
 }
@@ -163,6 +165,9 @@ impl Worker {
             }
             if self.core.control.is_stopping() {
                 self.core.schedule.stop(self.core.now_ns);
+                if !cx.plan.measure_drain {
+                    self.core.figures.stop(self.core.now_ns);
+                }
                 self.stop_waiting(cx);
             }
         }
@@ -173,7 +178,7 @@ impl Worker {
 
     /// Lets every client begin, at once or when its place in the ramp comes.
     fn begin_clients(&mut self, cx: Cx<'_>, begin_ns: u64) {
-        for client in &mut self.clients {
+        for client in self.clients.iter_mut().filter(|client| !client.has_ended()) {
             let due_ns = begin_ns + cx.plan.ramp_offset(client.id).as_nanos() as u64;
             // The clock is read for each: sending the first requests of
             // thousands of clients takes milliseconds.
@@ -199,6 +204,7 @@ impl Worker {
     fn turn(&mut self, cx: Cx<'_>, timeout: Option<Duration>) {
         if let Err(error) = self.core.poller.wait(timeout) {
             self.core.error(&format!("could not wait for the connections: {error}"));
+            self.core.gave_up = true;
             self.core.control.abandon();
             return;
         }
@@ -212,7 +218,10 @@ impl Worker {
         }
         self.core.ready_clients = ready;
         let mut woken = 0;
-        while let Some((due_ns, index)) = self.core.timers.pop_due(self.core.now_ns) {
+        // Only those due by now: a script that sleeps for no time would never
+        // let the sockets have their turn.
+        let now_ns = self.core.now_ns;
+        while let Some((due_ns, index)) = self.core.timers.pop_due(now_ns) {
             // Those after the first begin when the one before has been served.
             if woken > 0 {
                 self.core.tick();
@@ -259,6 +268,11 @@ impl Worker {
                     self.lost(cx, index, error.as_ref());
                     return;
                 }
+            }
+            if let (Some(fatal), false) = (client.replies.fatal.take(), client.is_awaiting()) {
+                // The server says something while nothing was asked.
+                failures::fatal(core, cx, client, &fatal);
+                return;
             }
             if client.session.as_ref().is_some_and(|session| session.watches_write) {
                 session::flush(core, client);
@@ -314,11 +328,13 @@ impl Worker {
             && let Err(error) = log.finish(unix_us)
         {
             self.core.error(&format!("could not write to the transaction log: {error}"));
+            self.core.gave_up = true;
         }
         let last = self.core.figures.end();
         // A second after the measured interval has nothing of its own.
         if self.core.begun && !last.is_empty() {
-            self.core.tell(FromWorker::Second { worker: self.core.index, second: Box::new(last) });
+            let second = Box::new(last);
+            self.core.tell(FromWorker::Second { worker: self.core.index, second, closing: true });
         }
         self.core.tell(FromWorker::Ended { worker: self.core.index });
         self.into_result(ended_ns)
@@ -331,7 +347,8 @@ impl Worker {
             figures.service_is_response();
         }
         let used = figures.usage_at_stop.unwrap_or_default().since(figures.usage_at_start);
-        let wall_ns = ended_ns.min(figures.stop_ns()).saturating_sub(figures.start_ns());
+        let stop_ns = figures.stop_ns();
+        let wall_ns = ended_ns.min(stop_ns).saturating_sub(figures.start_ns());
         let health = WorkerHealth {
             clients: self.clients.len() as u32,
             cpu_user_us: used.user_us,
@@ -350,6 +367,7 @@ impl Worker {
             queued: core.schedule.queued(),
             gave_up: core.gave_up,
             ended_ns,
+            stop_ns,
             start_failure: core.start_failure,
         }
     }

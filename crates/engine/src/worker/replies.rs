@@ -137,11 +137,12 @@ fn handle(
             }
         }
         tag::COMMAND_COMPLETE => {
-            let rows = CommandTag::parse(body).rows.unwrap_or(0);
-            result_ended(core, cx, client, rows);
+            let tag = CommandTag::parse(body);
+            client.replies.rolled_back = tag.kind == backend::CommandKind::Rollback;
+            result_ended(core, cx, client, tag.rows.unwrap_or(0))?;
         }
         tag::READY_FOR_QUERY => ready(client, TransactionStatus::parse(body)?)?,
-        tag::EMPTY_QUERY_RESPONSE => result_ended(core, cx, client, 0),
+        tag::EMPTY_QUERY_RESPONSE => result_ended(core, cx, client, 0)?,
         tag::ROW_DESCRIPTION if storing(cx, client).is_some() => {
             client.replies.columns.clear();
             client.replies.columns.extend_from_slice(body);
@@ -252,9 +253,18 @@ fn storing(cx: Cx<'_>, client: &Client) -> Option<StoreMode> {
 }
 
 /// One result is complete: counts it, and stores it for `\aset`.
-fn result_ended(core: &mut Core, cx: Cx<'_>, client: &mut Client, rows: u64) {
+fn result_ended(
+    core: &mut Core,
+    cx: Cx<'_>,
+    client: &mut Client,
+    rows: u64,
+) -> Result<(), ProtocolError> {
     if client.replies.preparing > 0 || matches!(client.state, State::Awaiting(Awaited::Rollback)) {
-        return;
+        return Ok(());
+    }
+    if client.replies.syncs == 0 && client.replies.queue.is_empty() {
+        let doing = "no command was under way";
+        return Err(ProtocolError::Unexpected { tag: tag::COMMAND_COMPLETE, doing });
     }
     let in_pipeline = !client.replies.queue.is_empty();
     let part = if in_pipeline { 0 } else { client.replies.results };
@@ -264,6 +274,9 @@ fn result_ended(core: &mut Core, cx: Cx<'_>, client: &mut Client, rows: u64) {
     statement.executions += 1;
     statement.rows += rows;
     statement.no_row += u64::from(rows == 0);
+    if info.writes {
+        client.rows_written += rows;
+    }
     if rows < info.rows_expected {
         statement.short += 1;
         client.without_effect |= info.writes;
@@ -281,6 +294,7 @@ fn result_ended(core: &mut Core, cx: Cx<'_>, client: &mut Client, rows: u64) {
     client.replies.last_rows = client.replies.rows;
     client.replies.rows = 0;
     client.replies.results += 1;
+    Ok(())
 }
 
 /// `\gset`, when all results are there: the last must have one row.

@@ -56,6 +56,7 @@ pub(crate) fn plan(server: &NullServer, clients: u32, time: Duration) -> RunPlan
         latency_limit: None,
         retry: RetryPolicy { tries_max: NonZeroU32::new(1), backoff: Backoff::None },
         continue_on_error: false,
+        unknown_goes_on: true,
         reconnect: false,
         seed: 20_261_121,
         choice: ChoiceStream::PerClient,

@@ -111,6 +111,7 @@ fn engine_plan(
         latency_limit: plan.latency_limit,
         retry: RetryPolicy { tries_max: NonZeroU32::new(plan.max_tries), backoff: Backoff::None },
         continue_on_error: plan.continue_on_error,
+        unknown_goes_on: false,
         reconnect: plan.connect,
         seed: plan.seed.unwrap_or_else(super::typed::clock_us),
         choice: ChoiceStream::PerWorker,

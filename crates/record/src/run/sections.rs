@@ -41,7 +41,7 @@ impl Sections {
             statement(info, tally.statements.get(index).unwrap_or(&unused_statement))
         });
         Self {
-            totals: totals(tally, statements, seconds),
+            totals: totals(tally, seconds),
             transactions: transactions.collect(),
             statements: statement_records.collect(),
             connections: ConnectionRecord {
@@ -77,20 +77,14 @@ impl From<&ScriptTally> for Counts {
     }
 }
 
-fn totals(tally: &Tally, statements: &[StatementInfo], seconds: f64) -> Totals {
+fn totals(tally: &Tally, seconds: f64) -> Totals {
     let total = tally.total();
-    let rows_written: u64 = statements
-        .iter()
-        .zip(&tally.statements)
-        .filter(|(info, _)| info.writes)
-        .map(|(_, counted)| counted.rows)
-        .sum();
     Totals {
         seconds,
         tps: per_second(total.committed, seconds),
         goodput_tps: per_second(did_work(&total), seconds),
         counts: Counts::from(&total),
-        rows_written_per_commit: mean(rows_written.into(), total.committed),
+        rows_written_per_commit: mean(total.rows_written.into(), total.committed),
         response: total.response.to_record(),
         service: total.service.to_record(),
     }
@@ -154,6 +148,7 @@ mod tests {
         for n in 0..10 {
             let effect = n % 2 == 0;
             tally.scripts[0].commit(TransactionTimes::default(), 1, false, effect);
+            tally.scripts[0].rows_written += u64::from(effect);
             tally.statements[0].execute(30, u64::from(effect), 1);
             tally.statements[1].execute(10, 7, 0);
         }
