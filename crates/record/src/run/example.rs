@@ -86,6 +86,7 @@ fn measured(statements: &[StatementInfo]) -> (Tally, Timeline) {
             second.commit(times, tries);
             if index >= 0 {
                 tally.scripts[0].commit(times, tries, false, true);
+                tally.scripts[0].rows_written += 4;
                 if tries > 1 {
                     tally.scripts[0].retry(SqlState::SERIALIZATION_FAILURE, us / 2);
                 }
