@@ -1,6 +1,7 @@
 //! The faces of the binary, as a library so that tests can call them.
 
 mod assemble;
+mod audits;
 pub mod cli;
 mod demo;
 mod detect;

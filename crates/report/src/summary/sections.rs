@@ -207,7 +207,7 @@ fn rows(page: &mut Page<'_>, record: &RunRecord) {
     let writes: Vec<&StatementRecord> =
         record.statements.iter().filter(|s| s.statement.rows_expected_min() > 0).collect();
     if writes.is_empty() {
-        page.section("rows", &["no statement writes".to_owned()]);
+        page.section("rows", &["no statement is known to write".to_owned()]);
         return;
     }
     let short: Vec<&StatementRecord> = writes.iter().copied().filter(|s| s.short > 0).collect();
