@@ -6,7 +6,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 
 use crate::failure::Failure;
 use crate::terminal::Terminal;
-use crate::{demo, detect, emulate, init, run};
+use crate::{bounds, demo, detect, emulate, init, run};
 
 /// A dynamometer for PostgreSQL-compatible databases.
 ///
@@ -210,8 +210,8 @@ pub(crate) struct LoadArgs {
     #[arg(long, requires = "rate")]
     pub(crate) rate_steady: bool,
     /// Latency in ms above which transactions are late, or skipped under a rate
-    #[arg(short = 'L', long, value_name = "MS", value_parser = positive)]
-    pub(crate) latency_limit: Option<f64>,
+    #[arg(short = 'L', long, value_name = "MS", value_parser = limit_of_ms)]
+    pub(crate) latency_limit: Option<std::time::Duration>,
     /// How SQL travels
     #[arg(short = 'M', long, value_enum, default_value_t = ProtocolArg::Prepared)]
     pub(crate) protocol: ProtocolArg,
@@ -282,6 +282,14 @@ fn positive(text: &str) -> Result<f64, String> {
     }
 }
 
+/// A limit in ms: whole µs, as latencies are recorded, hence at least one.
+fn limit_of_ms(text: &str) -> Result<std::time::Duration, String> {
+    std::time::Duration::try_from_secs_f64(positive(text)? / 1000.0)
+        .ok()
+        .filter(|limit| limit.as_micros() > 0 && *limit <= bounds::TIME_MAX)
+        .ok_or_else(|| "expected a number of ms from 0.001 up to ten years".to_owned())
+}
+
 /// A number with a unit: `us`, `ms`, `s`, `m`, `h`; seconds without one.
 pub(crate) fn duration(text: &str) -> Result<std::time::Duration, String> {
     let text = text.trim();
@@ -296,7 +304,9 @@ pub(crate) fn duration(text: &str) -> Result<std::time::Duration, String> {
     };
     let number: f64 = digits.parse().map_err(|_| "expected a time such as 60, 90s or 5m")?;
     std::time::Duration::try_from_secs_f64(number * seconds_per_unit)
-        .map_err(|_| "expected a time of 0 or more".to_owned())
+        .ok()
+        .filter(|time| *time <= bounds::TIME_MAX)
+        .ok_or_else(|| "expected a time from 0 up to ten years".to_owned())
 }
 
 fn backoff(text: &str) -> Result<BackoffArg, String> {
@@ -368,8 +378,17 @@ mod tests {
         assert_eq!(duration("1.5s"), Ok(Duration::from_millis(1500)));
         assert_eq!(duration("5m"), Ok(Duration::from_secs(300)));
         assert_eq!(duration("250us"), Ok(Duration::from_micros(250)));
-        for bad in ["", "s", "-1", "1 week", "1d", "nan", "1e999"] {
+        for bad in ["", "s", "-1", "1 week", "1d", "nan", "1e999", "1e12"] {
             assert!(duration(bad).is_err(), "{bad}");
+        }
+    }
+
+    /// A limit that no clock can count is refused, as is one below what is recorded.
+    #[test]
+    fn latency_limits() {
+        assert_eq!(limit_of_ms("1.5"), Ok(Duration::from_micros(1500)));
+        for bad in ["0", "-1", "1e-9", "1e12", "1e30", "inf", "nan", "x"] {
+            assert!(limit_of_ms(bad).is_err(), "{bad}");
         }
     }
 

@@ -2,6 +2,7 @@
 
 mod assemble;
 mod audits;
+mod bounds;
 pub mod cli;
 mod demo;
 mod detect;
@@ -11,6 +12,7 @@ mod failure;
 mod filling;
 mod init;
 mod live;
+mod open_files;
 mod opened;
 pub mod pgbench;
 mod program;

@@ -29,7 +29,7 @@ use crate::failure::Failure;
 use crate::live::Live;
 use crate::opened::{Opened, Wishes};
 use crate::terminal::Terminal;
-use crate::{audits, filling, program, signals};
+use crate::{audits, bounds, filling, open_files, program, signals};
 
 /// The measured interval where neither time nor transactions were given.
 const TIME_DEFAULT: Duration = Duration::from_secs(10);
@@ -37,6 +37,10 @@ const TIME_DEFAULT: Duration = Duration::from_secs(10);
 /// Rows that a reset may touch in place; the scale an embedded server gets
 /// when none is named.
 const EMBEDDED_SCALE_DEFAULT: u64 = 10;
+
+/// Files open besides the clients' sockets: a few for each thread that drives
+/// them, the sessions of the audits, the record. 64 are enough for 20 threads.
+const OPEN_FILES_BESIDES_CLIENTS: u64 = 64;
 
 /// What is run: a workload with its tables, or scripts.
 struct Work {
@@ -50,6 +54,7 @@ pub(crate) fn run(args: &RunArgs, terminal: &Terminal) -> Result<(), Failure> {
     check(args)?;
     let scripts = scripts(args)?;
     let stop = signals::stop_flag().map_err(Failure::not_completed)?;
+    make_room(args.load.clients)?;
     let isolation = args.load.isolation.map(isolation);
     let wishes = Wishes { clients: args.load.clients, isolation };
     let opened = Opened::open(&args.target, wishes, terminal, &stop)?;
@@ -88,6 +93,15 @@ pub(crate) fn run(args: &RunArgs, terminal: &Terminal) -> Result<(), Failure> {
     opened.close(terminal);
     render(args, &record, path.as_deref(), terminal)?;
     verdict(args, &record, outcome.ended)
+}
+
+/// Makes room for the clients' sockets before anything is started or loaded.
+fn make_room(clients: u32) -> Result<(), Failure> {
+    open_files::allow(clients.into(), OPEN_FILES_BESIDES_CLIENTS).map_err(|error| {
+        Failure::usage(format!(
+            "{error}\nhint: use fewer clients (-c), or raise the limit (ulimit -n)"
+        ))
+    })
 }
 
 /// A record that cannot be kept is no reason not to show it.
@@ -209,8 +223,10 @@ fn make_plan(args: &RunArgs, opened: &Opened, work: &Work) -> Result<RunPlan, Fa
         ramp: load.ramp,
         measure_drain: matches!(limit, Limit::Transactions(_)),
         clock_start: ClockStart::AfterConnecting,
-        rate: load.rate.map(|tps| Rate { tps, steady: load.rate_steady }),
-        latency_limit: load.latency_limit.map(|ms| Duration::from_secs_f64(ms / 1000.0)),
+        rate: load
+            .rate
+            .map(|tps| Rate { tps: bounds::rate(tps, clients.get()), steady: load.rate_steady }),
+        latency_limit: load.latency_limit,
         retry: RetryPolicy { tries_max: NonZeroU32::new(args.retry.max_tries), backoff },
         continue_on_error: args.retry.continue_on_error,
         unknown_goes_on: true,

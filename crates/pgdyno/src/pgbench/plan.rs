@@ -10,6 +10,7 @@ use std::time::Duration;
 use super::message::{Fatal, Level};
 use super::scripts::Library;
 use super::typed::{PartitionMethod, QueryMode, Typed, TypedBench, TypedConnection, TypedInit};
+use crate::bounds;
 
 /// Transactions of each client where neither `-t` nor `-T` is given.
 const TRANSACTIONS_DEFAULT: i32 = 10;
@@ -410,10 +411,11 @@ fn check_logging(typed: &TypedBench, until: Until) -> Result<(), Fatal> {
     Ok(())
 }
 
-/// Whole microseconds, as pgbench keeps it; less than one is no limit at all.
+/// Whole microseconds, as pgbench keeps it; less than one is no limit at all,
+/// and one without end is as good as ten years.
 fn limit_of_ms(ms: f64) -> Option<Duration> {
     let us = (ms * 1000.0) as u64;
-    (us > 0).then(|| Duration::from_micros(us))
+    (us > 0).then(|| Duration::from_micros(us).min(bounds::TIME_MAX))
 }
 
 #[cfg(test)]
@@ -545,6 +547,7 @@ mod tests {
         };
         assert_eq!(bench(&["-c2", "-j5"]).threads, 2);
         assert_eq!(bench(&[]).until, Until::Transactions(10));
+        assert_eq!(bench(&["-L", "inf"]).latency_limit, Some(bounds::TIME_MAX));
         assert_eq!(bench(&["-L", "0.0001"]).latency_limit, None);
         assert_eq!(bench(&["-L", "1.5"]).latency_limit, Some(Duration::from_micros(1500)));
         assert_eq!(bench(&["-T", "3", "--max-tries=0"]).max_tries, 0);

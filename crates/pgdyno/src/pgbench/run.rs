@@ -25,6 +25,7 @@ use super::summary::Summary;
 use super::typed::QueryMode;
 use super::watch::Watch;
 use super::{EXIT_ABORTED, connection_failed, interrupt};
+use crate::bounds;
 
 /// Runs a benchmark and prints its report; the exit code.
 ///
@@ -148,7 +149,8 @@ fn program(plan: &BenchPlan, library: Library, found: &Found) -> Program {
 
 /// A rate without end is no rate: pgbench's delay between transactions is then 0.
 fn rate(plan: &BenchPlan) -> Option<Rate> {
-    plan.rate_tps.filter(|tps| tps.is_finite()).map(|tps| Rate { tps, steady: false })
+    let tps = plan.rate_tps.filter(|tps| tps.is_finite())?;
+    Some(Rate { tps: bounds::rate(tps, plan.clients), steady: false })
 }
 
 fn log_plan(log: &LogOptions) -> LogPlan {

@@ -14,6 +14,7 @@ use super::getopt::Scanner;
 use super::message::{Fatal, Level, Messages};
 use super::options::{self, Id, Mode};
 use super::scripts::{self, Library};
+use crate::open_files::{self, OpenFilesError};
 
 /// Files open besides the clients' sockets, as pgbench counts them: the three
 /// standard streams.
@@ -406,29 +407,17 @@ fn percentiles(value: &str) -> Result<Vec<f64>, Fatal> {
 
 /// Makes room for the clients' sockets, or says that there is none.
 fn allow_open_files(clients: i32) -> Result<(), Fatal> {
-    use nix::sys::resource::{Resource, getrlimit, setrlimit};
-    let needed = u64::from(clients.unsigned_abs()) + OPEN_FILES_BESIDES_CLIENTS;
-    let failed =
-        |what: &str, error: nix::Error| Fatal::new(format!("{what} failed: {}", error.desc()));
-    let (soft, hard) =
-        getrlimit(Resource::RLIMIT_NOFILE).map_err(|error| failed("getrlimit", error))?;
-    if hard < needed {
-        return Err(Fatal::new(format!(
-            "need at least {needed} open files, but system limit is {hard}"
-        ))
-        .with(
-            Level::Hint,
-            "Reduce number of clients, or use limit/ulimit to increase the system limit.",
-        ));
-    }
-    // pgbench raises the limit to what is needed and then runs out, since it has
-    // other files open too. Twice as much, where the system allows it, is enough.
-    let wanted = needed.saturating_mul(2).min(hard);
-    if soft < wanted {
-        setrlimit(Resource::RLIMIT_NOFILE, wanted, hard)
-            .map_err(|error| failed("setrlimit", error))?;
-    }
-    Ok(())
+    let clients = u64::from(clients.unsigned_abs());
+    open_files::allow(clients, OPEN_FILES_BESIDES_CLIENTS).map_err(|error| {
+        let fatal = Fatal::new(error.to_string());
+        match error {
+            OpenFilesError::Limit { .. } => fatal.with(
+                Level::Hint,
+                "Reduce number of clients, or use limit/ulimit to increase the system limit.",
+            ),
+            OpenFilesError::System { .. } => fatal,
+        }
+    })
 }
 
 /// `--random-seed=time`.
