@@ -240,7 +240,7 @@ fn ended(outcome: &RunOutcome) -> Ended {
 }
 
 /// An error with the place and the SQLSTATE that libpq's words leave out.
-fn reason(error: &ClientError) -> String {
+pub(crate) fn reason(error: &ClientError) -> String {
     let mut text = format!("{}: {}", error.endpoint, redact::redact(&error.text));
     if let Some(sqlstate) = &error.sqlstate {
         text.push_str(&format!(" (SQLSTATE {sqlstate})"));

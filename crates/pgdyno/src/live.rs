@@ -5,11 +5,18 @@ use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
 use pgdyno_engine::observe::{Level, Observer};
+use pgdyno_engine::outcome::ClientError;
 use pgdyno_record::timeline::Point;
 use pgdyno_report::Style;
 
+use crate::assemble::reason;
+
 /// Notices that are printed; a trigger with RAISE NOTICE would bury all else.
 const NOTICES_SHOWN_MAX: usize = 5;
+
+/// Errors of clients that are printed as they happen, one of each kind: enough
+/// to see that a run is going wrong. All kinds are in the summary.
+const ERRORS_SHOWN_MAX: usize = 3;
 
 /// While clients connect: one line so often.
 const CONNECTING_EVERY: Duration = Duration::from_secs(1);
@@ -23,12 +30,18 @@ pub(crate) struct Live {
 
 struct State {
     notices: BTreeSet<String>,
+    /// SQLSTATE, place and first line.
+    errors: BTreeSet<(Option<String>, Option<String>, String)>,
     last_connecting: Instant,
 }
 
 impl Live {
     pub(crate) fn new(style: Style, quiet: bool) -> Self {
-        let state = State { notices: BTreeSet::new(), last_connecting: Instant::now() };
+        let state = State {
+            notices: BTreeSet::new(),
+            errors: BTreeSet::new(),
+            last_connecting: Instant::now(),
+        };
         Self { style, quiet, state: Mutex::new(state) }
     }
 
@@ -42,7 +55,7 @@ impl Live {
 }
 
 impl Observer for Live {
-    /// Errors of clients are in the summary, each kind once.
+    /// Errors of clients are told by [`Observer::aborted`], which knows them apart.
     fn message(&self, level: Level, text: &str) {
         if level != Level::Error {
             self.line(text.trim_end());
@@ -56,6 +69,22 @@ impl Observer for Live {
             self.line(text.trim_end());
             if shown + 1 == NOTICES_SHOWN_MAX {
                 self.line("(further notices are not shown)");
+            }
+        }
+    }
+
+    fn aborted(&self, _: u32, error: &ClientError) {
+        let Ok(mut state) = self.state.lock() else { return };
+        let shown = state.errors.len();
+        if shown == ERRORS_SHOWN_MAX {
+            return;
+        }
+        let first_line = error.text.lines().next().unwrap_or_default().to_owned();
+        if state.errors.insert((error.sqlstate.clone(), error.place.clone(), first_line.clone())) {
+            let one_line = ClientError { text: first_line, ..error.clone() };
+            self.line(&format!("  client {} ended: {}", error.client, reason(&one_line)));
+            if shown + 1 == ERRORS_SHOWN_MAX {
+                self.line("  (further errors of clients are in the summary only)");
             }
         }
     }

@@ -15,6 +15,9 @@ use crate::failure::Failure;
 /// The largest script that is read; larger ones are surely a mistake.
 const SCRIPT_BYTES_MAX: u64 = 64 * 1024 * 1024;
 
+/// What a script's name begins with where it is one of pgbench's own.
+const BUILTIN: &str = "builtin:";
+
 /// A script's text before it is compiled.
 struct Source {
     name: String,
@@ -44,19 +47,29 @@ pub(crate) fn of_workload(workload: &dyn Workload) -> Result<Program, Failure> {
 }
 
 /// Reads and compiles `--script FILE[@WEIGHT]`; `builtin:NAME` is one of
-/// pgbench's own, `-` standard input.
-pub(crate) fn of_files(
-    files: &[String],
-    defines: &[String],
-    scale: Option<u64>,
-) -> Result<Program, Failure> {
+/// pgbench's own, `-` standard input. `:scale` is not set, unless by a define.
+pub(crate) fn of_files(files: &[String], defines: &[String]) -> Result<Program, Failure> {
     let sources = files.iter().map(|file| read(file)).collect::<Result<Vec<_>, _>>()?;
-    compile(sources, defines, scale)
+    compile(sources, defines, None)
+}
+
+/// Whether one of pgbench's own is among `--script FILE[@WEIGHT]`.
+pub(crate) fn has_builtin(files: &[String]) -> bool {
+    files.iter().any(|file| file.starts_with(BUILTIN))
+}
+
+/// Sets `:scale`, unless a define has set it.
+pub(crate) fn set_scale(program: &mut Program, scale: u64) {
+    if let Some(slot) = program.names.lookup(SCALE.as_bytes())
+        && !program.initial.is_set(slot)
+    {
+        program.initial.set_int(slot, scale.cast_signed());
+    }
 }
 
 fn read(argument: &str) -> Result<Source, Failure> {
     let (name, weight) = split_weight(argument).map_err(Failure::usage)?;
-    if let Some(builtin) = name.strip_prefix("builtin:") {
+    if let Some(builtin) = name.strip_prefix(BUILTIN) {
         let builtin = pgdyno_script::builtin::find(builtin).map_err(Failure::usage)?;
         let text = builtin.text.as_bytes().to_vec();
         return Ok(Source { name: builtin.description.to_owned(), text, weight });
@@ -103,12 +116,11 @@ fn compile(
     for (slot, (_, value)) in slots.iter().zip(&pairs) {
         initial.set_text(*slot, value.as_bytes());
     }
-    if let (Some(slot), Some(scale)) = (names.lookup(SCALE.as_bytes()), scale)
-        && !initial.is_set(slot)
-    {
-        initial.set_int(slot, scale.cast_signed());
+    let mut program = Program { types, names, initial };
+    if let Some(scale) = scale {
+        set_scale(&mut program, scale);
     }
-    Ok(Program { types, names, initial })
+    Ok(program)
 }
 
 /// The scripts for the record.

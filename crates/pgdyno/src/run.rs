@@ -139,7 +139,7 @@ fn scripts(args: &RunArgs) -> Result<Option<Program>, Failure> {
     if args.scripts.is_empty() {
         return choose(args, 1).map(|_| None);
     }
-    program::of_files(&args.scripts, &args.defines, args.scale).map(Some)
+    program::of_files(&args.scripts, &args.defines).map(Some)
 }
 
 fn choose(args: &RunArgs, scale: u64) -> Result<Box<dyn Workload>, Failure> {
@@ -155,7 +155,9 @@ fn prepare(
     terminal: &Terminal,
     stop: &Arc<AtomicBool>,
 ) -> Result<Work, Failure> {
-    if let Some(program) = scripts {
+    if let Some(mut program) = scripts {
+        let scale = scale_of_scripts(args, opened, terminal, stop)?;
+        program::set_scale(&mut program, scale);
         return Ok(Work { workload: None, program, load: None });
     }
     if opened.is_embedded {
@@ -178,6 +180,35 @@ fn prepare(
     let workload = choose(args, found.scale)?;
     let program = program::of_workload(workload.as_ref())?;
     Ok(Work { workload: Some(workload), program, load: None })
+}
+
+/// `:scale` of scripts, as pgbench has it: the number of branches where one of
+/// its own scripts is run, which relies on it; else as given, or 1.
+fn scale_of_scripts(
+    args: &RunArgs,
+    opened: &Opened,
+    terminal: &Terminal,
+    stop: &Arc<AtomicBool>,
+) -> Result<u64, Failure> {
+    if !program::has_builtin(&args.scripts) {
+        return Ok(args.scale.unwrap_or(1));
+    }
+    let branches = opened
+        .connect(stop)?
+        .query_one_i64("SELECT count(*) FROM pgbench_branches")
+        .map_err(|error| {
+            let word = in_shell(&pgdyno_record::redact::redact(&opened.word));
+            let hint = format!("pgbench's own scripts need its tables: pgdyno init {word}");
+            Failure::not_completed(format!("{error}\nhint: {}", hint.trim_end()))
+        })?;
+    // Of empty tables every scale is as good; 1 keeps random(1, :scale) valid.
+    let found = u64::try_from(branches).unwrap_or(0).max(1);
+    if let Some(scale) = args.scale
+        && scale != found
+    {
+        terminal.warn(&format!("the tables are at scale {found}; --scale {scale} is ignored"));
+    }
+    Ok(found)
 }
 
 /// A word as it is typed in a shell, so that a suggested command can be pasted.
