@@ -198,7 +198,12 @@ fn scale_of_scripts(
         .query_one_i64("SELECT count(*) FROM pgbench_branches")
         .map_err(|error| {
             let word = in_shell(&pgdyno_record::redact::redact(&opened.word));
-            let hint = format!("pgbench's own scripts need its tables: pgdyno init {word}");
+            let hint = if opened.is_embedded {
+                "a throw-away server has none of pgbench's tables; --workload tpcb makes them"
+                    .to_owned()
+            } else {
+                format!("pgbench's own scripts need its tables: pgdyno init {word}")
+            };
             Failure::not_completed(format!("{error}\nhint: {}", hint.trim_end()))
         })?;
     // Of empty tables every scale is as good; 1 keeps random(1, :scale) valid.
