@@ -11,6 +11,7 @@
 #![expect(clippy::print_stderr, reason = "tests tell of skips and differences")]
 
 mod case;
+mod expressions;
 mod extra;
 mod mask;
 mod run;
@@ -126,6 +127,14 @@ fn logs() {
 #[test]
 fn retries() {
     compare(include_str!("cases/retry.toml"));
+}
+
+/// Expressions made at random have the same values and the same errors.
+#[test]
+fn generated_expressions() {
+    let Some(bin) = server::find_programs() else { return };
+    let server = Server::start_trusting(bin, 60);
+    expressions::compare_generated(&server, &our_program());
 }
 
 /// What cannot be compared: our own options, and interrupts.

@@ -37,7 +37,7 @@ fn is_release_18(pgbench: &Path) -> bool {
 
 /// A server of its own, with the databases that cases run in.
 pub(crate) struct Server {
-    _server: EmbeddedServer,
+    server: EmbeddedServer,
     bin: PathBuf,
     env: Vec<(&'static str, String)>,
     password: String,
@@ -45,10 +45,26 @@ pub(crate) struct Server {
 
 impl Server {
     pub(crate) fn start(bin: PathBuf) -> Self {
+        let made = Self::start_bare(bin, 60);
+        made.make_databases();
+        made
+    }
+
+    /// A server that lets everyone in without a password, because a password
+    /// costs more than anything else that a client does in a short run.
+    pub(crate) fn start_trusting(bin: PathBuf, max_connections: u32) -> Self {
+        let made = Self::start_bare(bin, max_connections);
+        let rules = made.server.data_dir().join("pg_hba.conf");
+        std::fs::write(rules, "local all all trust\n").expect("the rules of access");
+        made.sql("postgres", "select pg_reload_conf()");
+        made
+    }
+
+    fn start_bare(bin: PathBuf, max_connections: u32) -> Self {
         let config = EmbeddedConfig {
             bin_dir: Some(bin.clone()),
             no_fsync: true,
-            max_connections: 60,
+            max_connections,
             // The dialog must not depend on who runs the tests.
             settings: vec![("lc_messages".into(), "C".into()), ("timezone".into(), "UTC".into())],
             ..EmbeddedConfig::default()
@@ -63,9 +79,8 @@ impl Server {
             ("PGUSER", options.user.clone()),
             ("PGPASSWORD", password.to_owned()),
         ];
-        let made = Self { _server: server, bin, env, password: password.to_owned() };
-        made.make_databases();
-        made
+        let password = password.to_owned();
+        Self { server, bin, env, password }
     }
 
     /// The real program.
