@@ -224,7 +224,7 @@ fn send(core: &mut Core, cx: Cx<'_>, client: &mut Client, sql: &Sql) -> Next {
     }
     let statement = &cx.requests.statements[number as usize];
     let sync = !client.in_pipeline;
-    if cx.plan.debug {
+    if cx.plan.debug && !tells_later(client) {
         debug_sending(core, cx, client, sql, number);
     }
     let written =
@@ -250,7 +250,9 @@ fn send(core: &mut Core, cx: Cx<'_>, client: &mut Client, sql: &Sql) -> Next {
 }
 
 fn wait_for_replies(core: &mut Core, client: &mut Client) -> Next {
-    core.debug(|| format!("client {} receiving", client.id));
+    if !tells_later(client) {
+        core.debug(|| format!("client {} receiving", client.id));
+    }
     client.state = State::Awaiting(Awaited::Command);
     session::flush(core, client);
     Next::Waits
@@ -285,6 +287,39 @@ fn debug_sending(core: &Core, cx: Cx<'_>, client: &Client, sql: &Sql, number: u3
         Protocol::Prepared => cx.requests.statements[number as usize].name.to_vec(),
     };
     core.debug(|| format!("client {} sending {}", client.id, String::from_utf8_lossy(&text)));
+}
+
+/// Whether the execution goes out together with the Parse before it. pgbench
+/// waits between the two, so it tells of the execution after an error of Parse.
+fn tells_later(client: &Client) -> bool {
+    client.replies.preparing > 0 && !client.in_pipeline
+}
+
+/// What `--debug` says when a `ReadyForQuery` has come. It was that of a Parse
+/// if `prepared`, else of an execution or of a point of synchronization.
+#[cold]
+pub(super) fn debug_ready(core: &Core, cx: Cx<'_>, client: &Client, prepared: bool) {
+    if !matches!(client.state, State::Awaiting(Awaited::Command)) || client.replies.preparing > 0 {
+        return;
+    }
+    let receiving = || format!("client {} receiving", client.id);
+    if prepared && !client.in_pipeline {
+        let commands = &cx.plan.program.types[client.script].script.commands;
+        let kind = commands.get(client.pc).map(|command| &command.kind);
+        let number = cx.requests.number(client.script, client.pc);
+        if let (Some(CommandKind::Sql(sql)), Some(number)) = (kind, number) {
+            debug_sending(core, cx, client, sql, number);
+            core.debug(receiving);
+        }
+    } else if !prepared && client.in_pipeline && client.replies.error.is_empty() {
+        let left = client.replies.syncs;
+        core.debug(|| {
+            format!("client {} pipeline ending, ongoing syncs: {}", client.id, left + 1)
+        });
+        if left > 0 {
+            core.debug(receiving);
+        }
+    }
 }
 
 fn start_pipeline(core: &mut Core, cx: Cx<'_>, client: &mut Client) -> Next {
@@ -326,10 +361,5 @@ fn end_pipeline(core: &mut Core, cx: Cx<'_>, client: &mut Client) -> Next {
     }
     frontend::sync(&mut client.out);
     client.replies.syncs += 1;
-    let next = wait_for_replies(core, client);
-    core.debug(|| {
-        let syncs = client.replies.syncs - client.replies.preparing;
-        format!("client {} pipeline ending, ongoing syncs: {syncs}", client.id)
-    });
-    next
+    wait_for_replies(core, client)
 }

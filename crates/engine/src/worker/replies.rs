@@ -14,7 +14,7 @@ use pgdyno_wire::backend::{
 
 use super::client::{Awaited, Client, Fatal, State};
 use super::core::Core;
-use super::{Cx, failures};
+use super::{Cx, commands, failures};
 
 /// An incomplete message that needed more memory than this gives it back.
 const PARTIAL_KEEP_MAX: usize = 16 * 1024;
@@ -141,7 +141,13 @@ fn handle(
             client.replies.rolled_back = tag.kind == backend::CommandKind::Rollback;
             result_ended(core, cx, client, tag.rows.unwrap_or(0))?;
         }
-        tag::READY_FOR_QUERY => ready(client, TransactionStatus::parse(body)?)?,
+        tag::READY_FOR_QUERY => {
+            let prepared = client.replies.preparing > 0;
+            ready(client, TransactionStatus::parse(body)?)?;
+            if cx.plan.debug {
+                commands::debug_ready(core, cx, client, prepared);
+            }
+        }
         tag::EMPTY_QUERY_RESPONSE => result_ended(core, cx, client, 0)?,
         tag::ROW_DESCRIPTION if storing(cx, client).is_some() => {
             client.replies.columns.clear();
