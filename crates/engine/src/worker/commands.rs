@@ -313,9 +313,7 @@ pub(super) fn debug_ready(core: &Core, cx: Cx<'_>, client: &Client, prepared: bo
         }
     } else if !prepared && client.in_pipeline && client.replies.error.is_empty() {
         let left = client.replies.syncs;
-        core.debug(|| {
-            format!("client {} pipeline ending, ongoing syncs: {}", client.id, left + 1)
-        });
+        core.debug(|| format!("client {} pipeline ending, ongoing syncs: {}", client.id, left + 1));
         if left > 0 {
             core.debug(receiving);
         }

@@ -269,7 +269,9 @@ impl Worker {
                     return;
                 }
             }
-            if let (Some(fatal), false) = (client.replies.fatal.take(), client.is_awaiting()) {
+            if !client.is_awaiting()
+                && let Some(fatal) = client.replies.fatal.take()
+            {
                 // The server says something while nothing was asked.
                 failures::fatal(core, cx, client, &fatal);
                 return;

@@ -4,7 +4,7 @@
 //! string and a list of long options: short options in bundles, arguments
 //! glued or apart, long options cut to an unambiguous prefix, options and
 //! operands in any order, `--` as the end. Its complaints are the C library's,
-//! to the letter, and begin with argv[0] as it was given.
+//! to the letter, and begin with `argv[0]` as it was given.
 //!
 //! It knows nothing of pgbench, and it does not decode: an operand that is no
 //! UTF-8 comes out as it went in.
@@ -108,7 +108,7 @@ pub struct Scanner<'a, Id> {
 }
 
 impl<'a, Id: Copy> Scanner<'a, Id> {
-    /// `args` are those after argv[0]. `posixly_correct` is whether the
+    /// `args` are those after `argv[0]`. `posixly_correct` is whether the
     /// environment variable of that name is set.
     pub fn new(
         specs: &'a [Spec<Id>],

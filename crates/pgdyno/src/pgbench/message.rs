@@ -173,7 +173,7 @@ impl Messages {
     }
 
     /// The complaint of the option scanner, which the C library begins with
-    /// argv[0], and the way out below it.
+    /// `argv[0]`, and the way out below it.
     pub fn usage_error(&self, complaint: &[u8]) {
         self.raw(&[self.argv0.as_slice(), b": ", complaint, b"\n"].concat());
         self.say(Level::Hint, &self.try_help());
@@ -264,7 +264,7 @@ mod tests {
         assert_eq!(shown(Some("always"), Some(""), Level::Error), "pgbench: error: text\n");
     }
 
-    /// The program is named by the last component of argv[0].
+    /// The program is named by the last component of `argv[0]`.
     #[test]
     fn program_name() {
         assert_eq!(Messages::from_argv0(OsStr::new("/usr/bin/pgbench")).program(), "pgbench");

@@ -170,7 +170,7 @@ pub struct Typed {
 }
 
 impl Typed {
-    /// Reads the arguments after argv[0]. Scripts go to `library` as they come.
+    /// Reads the arguments after `argv[0]`. Scripts go to `library` as they come.
     ///
     /// # Errors
     /// The first thing that is wrong with one option by itself; also the quiet
