@@ -96,6 +96,43 @@ pub(crate) fn interrupted_initialization(server: &Server, program: &Path) {
     );
 }
 
+/// A thousand clients on one thread start, run and end in order: every transaction
+/// is processed and logged by its own client, and none is left on the server.
+pub(crate) fn a_thousand_clients(server: &Server, program: &Path) {
+    const CLIENTS: usize = 1000;
+    server.real_init(&["-i", "-q", "postgres"]);
+    let folder = tempfile::tempdir().expect("a folder");
+    let args = ["-n", "-S", "-c", "1000", "-j", "1", "-t", "2", "-l", "postgres"];
+    let output = command(server, program, &args, folder.path()).output().expect("it runs");
+    let (code, stdout, stderr) = texts(&output);
+    assert_eq!((code, stderr.as_str()), (Some(0), ""));
+    for line in ["number of clients: 1000\n", "actually processed: 2000/2000\n"] {
+        assert!(stdout.contains(line), "{stdout}");
+    }
+    let logs: Vec<_> = std::fs::read_dir(folder.path())
+        .expect("the folder")
+        .map(|entry| std::fs::read_to_string(entry.expect("an entry").path()).expect("a log"))
+        .collect();
+    assert_eq!(logs.len(), 1, "one thread writes one log");
+    let mut transactions = vec![Vec::new(); CLIENTS];
+    for line in logs[0].lines() {
+        let mut fields = line.split(' ').map(|field| field.parse::<usize>());
+        let (Some(Ok(client)), Some(Ok(number))) = (fields.next(), fields.next()) else {
+            panic!("a line of the log: {line:?}");
+        };
+        transactions[client].push(number);
+    }
+    assert!(transactions.iter().all(|numbers| *numbers == [1, 2]));
+    let left = "select count(*) from pg_stat_activity where application_name = 'pgbench'";
+    for _ in 0..100 {
+        if server.sql("postgres", left) == "0\n" {
+            return;
+        }
+        std::thread::sleep(Duration::from_millis(100));
+    }
+    panic!("{} sessions are left", server.sql("postgres", left));
+}
+
 fn interrupt(pid: u32) {
     let pid = Pid::from_raw(i32::try_from(pid).expect("a pid"));
     kill(pid, Signal::SIGINT).expect("it still runs");

@@ -137,6 +137,14 @@ fn generated_expressions() {
     expressions::compare_generated(&server, &our_program());
 }
 
+/// A thousand clients on one thread start, run and end in order.
+#[test]
+fn many_clients() {
+    let Some(bin) = server::find_programs() else { return };
+    let server = Server::start_trusting(bin, 1010);
+    extra::a_thousand_clients(&server, &our_program());
+}
+
 /// What cannot be compared: our own options, and interrupts.
 #[test]
 fn beyond_pgbench() {

@@ -145,7 +145,8 @@ impl Server {
         self.sql("postgres", "create database compat template compat_template");
     }
 
-    fn real_init(&self, args: &[&str]) {
+    /// Makes pgbench's tables by the real program.
+    pub(crate) fn real_init(&self, args: &[&str]) {
         let output = Command::new(self.pgbench())
             .envs(self.env.iter().map(|(name, value)| (name, value)))
             .args(args)
