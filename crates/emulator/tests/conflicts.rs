@@ -290,11 +290,15 @@ fn many_transfers() {
     const ACCOUNTS: u32 = 4;
     let place = Place::start();
     let (mut first, _) = with_accounts(&place);
+    // All begin together: connecting takes longer than all of one's transfers.
+    let together = std::sync::Barrier::new(SESSIONS as usize);
+    let together = &together;
     let refused: u32 = std::thread::scope(|scope| {
         let threads: Vec<_> = (0..SESSIONS)
             .map(|session| {
                 let mut connection = place.connect().unwrap();
                 scope.spawn(move || {
+                    together.wait();
                     let each = (0..TRANSFERS).map(|number| {
                         let from = (session + number) % ACCOUNTS;
                         let to = (from + 1 + number % (ACCOUNTS - 1)) % ACCOUNTS;
