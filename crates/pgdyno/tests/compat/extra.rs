@@ -116,7 +116,7 @@ pub(crate) fn a_thousand_clients(server: &Server, program: &Path) {
     assert_eq!(logs.len(), 1, "one thread writes one log");
     let mut transactions = vec![Vec::new(); CLIENTS];
     for line in logs[0].lines() {
-        let mut fields = line.split(' ').map(|field| field.parse::<usize>());
+        let mut fields = line.split(' ').map(str::parse::<usize>);
         let (Some(Ok(client)), Some(Ok(number))) = (fields.next(), fields.next()) else {
             panic!("a line of the log: {line:?}");
         };
