@@ -223,10 +223,15 @@ fn killed_server_is_one_clear_error() {
             panic!("{error}")
         };
         assert!(connection_lost, "{error}");
-        // In an immediate shutdown the farewell may be lost with the socket.
+        // The server closes with rows unread, so a reset follows its farewell; on
+        // a busy machine with several processors it can overtake it, and then
+        // no client ever sees the words.
         match sqlstate.as_deref() {
             Some("57P01" | "57P02") => assert!(words.contains("terminating connection"), "{words}"),
-            other => assert!(other.is_none() && signal == Signal::SIGQUIT, "{error}"),
+            other => {
+                assert_eq!(other, None, "{error}");
+                assert!(words.contains("server closed the connection unexpectedly"), "{words}");
+            }
         }
         assert!(what.contains("of rows ") && what.contains(" into pgbench_"), "{what}");
         assert!(at.contains(&port.to_string()), "{at}");
