@@ -16,7 +16,7 @@ use crate::common::{connect, context, load_quietly, load_with, server, value, wo
 
 /// Far above the half second that is promised, because a loaded machine may
 /// stop any process for longer; far below the time that a hang would take.
-const PROMPT: Duration = Duration::from_secs(5);
+const PROMPT: Duration = Duration::from_secs(30);
 
 /// All rows and the shape of all tables as one text.
 fn fingerprint(session: &mut dyn Session) -> String {

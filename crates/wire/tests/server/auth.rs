@@ -146,12 +146,17 @@ fn salted_key_is_shared() {
     let begin = std::time::Instant::now();
     assert!(pgdyno_wire::Connection::connect(&context).is_err());
     let first = begin.elapsed();
-    let begin = std::time::Instant::now();
-    std::thread::scope(|scope| {
-        for _ in 0..8 {
-            scope.spawn(|| pgdyno_wire::Connection::connect(&context).unwrap_err());
-        }
-    });
-    // Eight more together cost less than one did.
-    assert!(begin.elapsed() < first, "{:?} after {first:?}", begin.elapsed());
+    let eight_more = || {
+        let begin = std::time::Instant::now();
+        std::thread::scope(|scope| {
+            for _ in 0..8 {
+                scope.spawn(|| pgdyno_wire::Connection::connect(&context).unwrap_err());
+            }
+        });
+        begin.elapsed()
+    };
+    // Eight more together cost less than one did; a busy machine may stop them
+    // for a while, but not each time.
+    let rounds: Vec<_> = (0..5).map(|_| eight_more()).collect();
+    assert!(rounds.iter().any(|round| *round < first), "{rounds:?} after {first:?}");
 }
