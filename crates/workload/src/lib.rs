@@ -7,6 +7,7 @@
 //! and the engine do that. [`registry`] lists what there is.
 
 pub mod audit;
+pub mod condition;
 pub mod figures;
 pub mod registry;
 pub mod rows;
@@ -15,6 +16,7 @@ pub mod tpcb;
 pub mod workload;
 
 pub use audit::{AccessError, ProbeError};
+pub use condition::{Asked, Condition};
 pub use figures::{Commits, Figures, Finding, Verdict};
 pub use registry::{Choice, Entry, MakeError, make, workloads};
 pub use session::{Row, Session, SqlError};

@@ -10,6 +10,7 @@ use std::ops::Range;
 use pgdyno_target::dialect::Dialect;
 
 use crate::audit::{AccessError, ProbeError};
+use crate::condition::Condition;
 use crate::figures::{Commits, Figures, Finding};
 use crate::session::Session;
 
@@ -164,6 +165,13 @@ pub trait Workload: fmt::Debug + Send + Sync {
     /// Judges a run by the change of the figures over it. `commits` are in the
     /// order of [`Workload::transactions`]; a missing one counts as none.
     fn judge_run(&self, base: &Figures, now: &Figures, commits: &[Commits]) -> Vec<Finding>;
+
+    /// Rules that hold whatever was run, each asked of the tables by a
+    /// statement of its own: no run moves them, so no base is needed. To be
+    /// asked at rest, as all audits. Empty where the figures say everything.
+    fn conditions(&self, _dialect: &dyn Dialect) -> Vec<Condition> {
+        Vec::new()
+    }
 
     /// Looks whether the tables are there, and at which scale.
     ///
