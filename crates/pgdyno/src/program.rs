@@ -30,7 +30,7 @@ pub(crate) fn of_workload(workload: &dyn Workload) -> Result<Program, Failure> {
     let sources = workload
         .transactions()
         .iter()
-        .map(|transaction| match transaction.body {
+        .map(|transaction| match &transaction.body {
             Body::Script(text) => Ok(Source {
                 name: transaction.description.to_owned(),
                 text: text.as_bytes().to_vec(),

@@ -4,7 +4,7 @@
 //! in [`crate::figures`]. Here is only the reading: one statement and so one
 //! snapshot, figures exact, nothing rounded.
 
-use pgdyno_target::dialect::Dialect;
+use pgdyno_target::dialect::{Dialect, Isolation};
 
 use crate::figures::{Commits, Figures, Finding};
 use crate::session::{Row, Session, SqlError};
@@ -97,7 +97,19 @@ pub fn after_run(
     commits: &[Commits],
 ) -> Result<Vec<Finding>, AccessError> {
     let now = read(session, workload, dialect)?;
-    Ok(workload.judge_run(base, &now, commits))
+    let level = level_in_effect(session, dialect);
+    Ok(workload.judge_run_at(level, base, &now, commits))
+}
+
+/// The isolation level of a session's transactions, as the server tells it;
+/// `None` where it does not. The session must have been made as the clients'
+/// are, or it tells of itself only.
+pub fn level_in_effect(session: &mut dyn Session, dialect: &dyn Dialect) -> Option<Isolation> {
+    let (_, rows) = session.query(dialect.effective_isolation_query()?).ok()?;
+    let told = rows.first()?.first()?.as_deref()?.to_ascii_lowercase();
+    [Isolation::ReadCommitted, Isolation::RepeatableRead, Isolation::Serializable]
+        .into_iter()
+        .find(|level| level.to_string() == told)
 }
 
 /// Runs a query of one row and takes each column as a figure of its name.

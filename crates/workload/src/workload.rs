@@ -4,10 +4,11 @@
 //! Everything is asked with a dialect at hand, so that one workload is right
 //! for every target; nothing here knows which target that is.
 
+use std::borrow::Cow;
 use std::fmt;
 use std::ops::Range;
 
-use pgdyno_target::dialect::Dialect;
+use pgdyno_target::dialect::{Dialect, Isolation};
 
 use crate::audit::{AccessError, ProbeError};
 use crate::condition::Condition;
@@ -79,8 +80,8 @@ pub struct Transaction {
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Body {
-    /// A script in pgbench's language.
-    Script(&'static str),
+    /// A script in pgbench's language; made text where parameters are in it.
+    Script(Cow<'static, str>),
 }
 
 /// What a probe found in the database.
@@ -165,6 +166,19 @@ pub trait Workload: fmt::Debug + Send + Sync {
     /// Judges a run by the change of the figures over it. `commits` are in the
     /// order of [`Workload::transactions`]; a missing one counts as none.
     fn judge_run(&self, base: &Figures, now: &Figures, commits: &[Commits]) -> Vec<Finding>;
+
+    /// The same for a run whose isolation level is known, `None` where it is
+    /// not: for workloads whose rules hold only from a level on. What a weaker
+    /// level allows is named and counted, and is no failure.
+    fn judge_run_at(
+        &self,
+        _level: Option<Isolation>,
+        base: &Figures,
+        now: &Figures,
+        commits: &[Commits],
+    ) -> Vec<Finding> {
+        self.judge_run(base, now, commits)
+    }
 
     /// Rules that hold whatever was run, each asked of the tables by a
     /// statement of its own: no run moves them, so no base is needed. To be
