@@ -9,6 +9,7 @@
 pub mod audit;
 pub mod condition;
 pub mod figures;
+pub mod procedure;
 pub mod registry;
 pub mod rows;
 pub mod session;
@@ -18,6 +19,7 @@ pub mod workload;
 pub use audit::{AccessError, ProbeError};
 pub use condition::{Asked, Condition};
 pub use figures::{Commits, Figures, Finding, Verdict};
+pub use procedure::{BadRow, Batch, Seat, Sink, Step, Terminal, Terminals, TransactionEnd, Turn};
 pub use registry::{Choice, Entry, MakeError, make, workloads};
 pub use session::{Row, Session, SqlError};
 pub use workload::{Body, Found, KeySum, Reset, Table, TableStatement, Transaction, Workload};

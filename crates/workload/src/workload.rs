@@ -7,12 +7,14 @@
 use std::borrow::Cow;
 use std::fmt;
 use std::ops::Range;
+use std::sync::Arc;
 
 use pgdyno_target::dialect::{Dialect, Isolation};
 
 use crate::audit::{AccessError, ProbeError};
 use crate::condition::Condition;
 use crate::figures::{Commits, Figures, Finding};
+use crate::procedure::Terminals;
 use crate::session::Session;
 
 /// A table of a workload and the data it starts with.
@@ -82,6 +84,9 @@ pub struct Transaction {
 pub enum Body {
     /// A script in pgbench's language; made text where parameters are in it.
     Script(Cow<'static, str>),
+    /// SQL commands in pgbench's text form, no backslash command among them,
+    /// which a terminal of [`Workload::terminals`] pushes by their index.
+    Procedure(Cow<'static, str>),
 }
 
 /// What a probe found in the database.
@@ -154,6 +159,18 @@ pub trait Workload: fmt::Debug + Send + Sync {
 
     /// What clients run, in a fixed order; at least one has a weight above 0.
     fn transactions(&self) -> Vec<Transaction>;
+
+    /// What runs the transactions where they are procedures: then all of them
+    /// are. Asked once before a run, with the tables at hand.
+    ///
+    /// # Errors
+    /// What the terminals need to know could not be read.
+    fn terminals(
+        &self,
+        _session: &mut dyn Session,
+    ) -> Result<Option<Arc<dyn Terminals>>, AccessError> {
+        Ok(None)
+    }
 
     /// One statement that reads all figures of the audits in one snapshot: one
     /// row, whole numbers, each column named as the figure.
