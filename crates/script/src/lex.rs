@@ -225,7 +225,7 @@ impl<'a> SqlLexer<'a> {
             }
             let stretch = &self.source[start..end];
             if kind == Kind::Blank && collected.text.is_empty() {
-                if let Some(rows) = declared_rows(stretch) {
+                if let Some(rows) = crate::declared::rows(stretch) {
                     collected.rows_declared = Some(rows);
                 }
                 continue;
@@ -251,12 +251,6 @@ fn push(collected: &mut Collected, start: usize, stretch: &[u8]) {
         collected.start = start;
     }
     collected.text.extend_from_slice(stretch);
-}
-
-/// `-- pgdyno: rows N`
-fn declared_rows(comment: &[u8]) -> Option<u64> {
-    let text = std::str::from_utf8(comment).ok()?.strip_prefix("--")?.trim();
-    text.strip_prefix("pgdyno:")?.trim().strip_prefix("rows")?.trim().parse().ok()
 }
 
 /// Finds the bodies `BEGIN … END` of functions written in SQL, whose semicolons end nothing.

@@ -10,10 +10,12 @@
 pub mod builtin;
 pub mod choice;
 mod conditional;
+pub mod declared;
 pub mod error;
 pub mod expr;
 #[cfg(any(test, feature = "generate"))]
 pub mod generate;
+pub mod independence;
 mod lex;
 mod meta;
 pub mod names;

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use crate::error::ScriptError;
 use crate::names::{Names, Slot, is_name_byte, is_name_start};
-use crate::statement::{SqlKind, kinds};
+use crate::statement::{SqlKind, statements};
 use crate::vars::Vars;
 
 /// Most variables of one statement in the extended protocol: pgbench's limit
@@ -26,6 +26,9 @@ pub struct Sql {
     pub store: Option<Store>,
     /// One for each statement. More than one: the extended protocol would refuse it.
     pub kinds: Box<[SqlKind]>,
+    /// For each statement: whether it writes within its WITH, where its
+    /// command tag does not count.
+    pub hides_writes: Box<[bool]>,
     /// Rows that a comment `-- pgdyno: rows N` just before it declares.
     pub rows_declared: Option<u64>,
 }
@@ -82,6 +85,22 @@ impl Sql {
     #[must_use]
     pub fn is_combined(&self) -> bool {
         self.kinds.len() > 1
+    }
+
+    /// Rows that statement `part` is declared to touch at least. In a group
+    /// the declaration is for the first statement that writes, or else for the
+    /// first that is not about the transaction itself: `BEGIN` has no rows.
+    #[must_use]
+    pub fn rows_declared_of(&self, part: usize) -> Option<u64> {
+        let is_control =
+            |kind: &SqlKind| matches!(kind, SqlKind::Begin | SqlKind::Commit | SqlKind::Rollback);
+        let meant = self
+            .kinds
+            .iter()
+            .position(|kind| kind.writes())
+            .or_else(|| self.kinds.iter().position(|kind| !is_control(kind)))
+            .unwrap_or(0);
+        self.rows_declared.filter(|_| part == meant)
     }
 
     /// Whether a statement of it ends a transaction block by committing.
@@ -146,8 +165,10 @@ fn end_while(text: &[u8], start: usize, keep: impl Fn(u8) -> bool) -> usize {
 impl Sql {
     pub(crate) fn new(text: Vec<u8>, rows_declared: Option<u64>, names: &mut Names) -> Self {
         let (pieces, numbered, params) = cut(&text, names);
+        let (kinds, hides_writes): (Vec<_>, Vec<_>) = statements(&text).into_iter().unzip();
         Self {
-            kinds: kinds(&text).into(),
+            kinds: kinds.into(),
+            hides_writes: hides_writes.into(),
             text: text.into(),
             pieces: pieces.into(),
             numbered: numbered.into(),
@@ -224,6 +245,22 @@ mod tests {
         let error = sql(&text, &mut names).check_params().expect_err("one too many");
         let said = format!("statement has too many arguments (maximum is 255): {text}");
         assert_eq!(error.to_string(), said);
+    }
+
+    /// In a group, the declared rows are those of its first write.
+    #[test]
+    fn declared_rows_of_groups() {
+        for (text, part) in [
+            ("UPDATE t SET a = 1", 0),
+            ("BEGIN; SELECT 1; UPDATE t SET a = 1; DELETE FROM t; END", 2),
+            ("BEGIN; SELECT 1; END", 1),
+            ("BEGIN", 0),
+        ] {
+            let sql = Sql::new(text.as_bytes().to_vec(), Some(7), &mut Names::new());
+            let declared: Vec<_> =
+                (0..sql.kinds.len()).filter(|part| sql.rows_declared_of(*part).is_some()).collect();
+            assert_eq!(declared, [part], "{text}");
+        }
     }
 
     proptest! {

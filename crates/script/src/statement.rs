@@ -44,7 +44,14 @@ impl SqlKind {
 }
 
 /// What the statements of a text are.
-pub(crate) fn kinds(text: &[u8]) -> Vec<SqlKind> {
+#[cfg(test)]
+fn kinds(text: &[u8]) -> Vec<SqlKind> {
+    statements(text).into_iter().map(|(kind, _)| kind).collect()
+}
+
+/// What the statements of a text are, and whether each writes within its WITH,
+/// where its command tag does not count.
+pub(crate) fn statements(text: &[u8]) -> Vec<(SqlKind, bool)> {
     let mut kinds = Vec::new();
     let mut statement = Statement::default();
     let mut at = 0;
@@ -56,7 +63,7 @@ pub(crate) fn kinds(text: &[u8]) -> Vec<SqlKind> {
                 let ended = std::mem::take(&mut statement);
                 // For nothing between two semicolons the server has no answer.
                 if ended.seen {
-                    kinds.push(ended.kind());
+                    kinds.push(ended.told());
                 }
             }
             _ => statement.token(kind, &text[at..end]),
@@ -65,7 +72,7 @@ pub(crate) fn kinds(text: &[u8]) -> Vec<SqlKind> {
     }
     // Behind the last semicolon there is a statement only if there is something.
     if statement.seen || kinds.is_empty() {
-        kinds.push(statement.kind());
+        kinds.push(statement.told());
     }
     kinds
 }
@@ -118,6 +125,11 @@ impl Statement {
         if self.head.len() < Self::HEAD_MAX {
             self.head.push(word);
         }
+    }
+
+    fn told(self) -> (SqlKind, bool) {
+        let writes_inside = self.writes_inside;
+        (self.kind(), writes_inside)
     }
 
     fn kind(self) -> SqlKind {
@@ -198,6 +210,20 @@ mod tests {
             ("CREATE FUNCTION f() RETURNS int BEGIN ATOMIC SELECT 1; SELECT 2; END;", &[K::Other]),
         ] {
             assert_eq!(kinds(text.as_bytes()), expected, "{text}");
+        }
+    }
+
+    /// Writes within WITH are seen whatever stands around it.
+    #[test]
+    fn hidden_writes() {
+        for (text, hidden) in [
+            ("WITH a AS (DELETE FROM t RETURNING *) SELECT * FROM a", &[true][..]),
+            ("WITH a AS (UPDATE t SET x = 1) INSERT INTO h VALUES (1)", &[true]),
+            ("WITH a AS (SELECT 1) INSERT INTO t SELECT * FROM a", &[false]),
+            ("SELECT 1; WITH a AS (INSERT INTO t VALUES (1)) UPDATE t SET x = 1", &[false, true]),
+        ] {
+            let found: Vec<bool> = statements(text.as_bytes()).into_iter().map(|s| s.1).collect();
+            assert_eq!(found, hidden, "{text}");
         }
     }
 }
