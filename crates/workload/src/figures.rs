@@ -202,6 +202,23 @@ pub fn judge_equal(
     )
 }
 
+/// Judges figures whose change must be 0.
+#[must_use]
+pub fn judge_still(name: &'static str, what: &str, changes: Vec<(String, i128)>) -> Finding {
+    let moved: Vec<String> = changes
+        .iter()
+        .filter(|(_, change)| *change != 0)
+        .map(|(figure, change)| format!("{figure} off by {change:+}"))
+        .collect();
+    let furthest = changes.iter().map(|(_, change)| *change).max_by_key(|change| change.abs());
+    let (verdict, text) = if moved.is_empty() {
+        (Verdict::Pass, format!("{what}: unchanged"))
+    } else {
+        (Verdict::Fail, format!("{what}: {}", moved.join("; ")))
+    };
+    Finding::new(name, verdict, text, changes).comparing(0, furthest.unwrap_or(0), 0)
+}
+
 /// Judges whether `rows` new rows fit the transactions that each write one:
 /// no fewer than were acknowledged, and no more than those and the unknown.
 #[must_use]

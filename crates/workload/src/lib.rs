@@ -9,6 +9,7 @@
 pub mod audit;
 pub mod condition;
 pub mod figures;
+mod params;
 pub mod procedure;
 pub mod registry;
 pub mod rows;

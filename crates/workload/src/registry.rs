@@ -1,6 +1,7 @@
 //! The list of workloads, and how one is made by name.
 
-use crate::tpcb::{Branch, Tpcb, Variant};
+use crate::params::{Chosen, PIECES};
+use crate::tpcb::{Branch, Tpcb, Variant, Weights};
 use crate::workload::Workload;
 
 /// The largest scale: `pgbench_accounts` then has 2^47 keys and more, and all
@@ -70,7 +71,7 @@ pub enum MakeError {
         /// The value asked for.
         value: String,
         /// What it takes.
-        expected: &'static str,
+        expected: String,
     },
     /// The scale is out of range.
     #[error("scale {0} is out of range (1 .. {SCALE_MAX})")]
@@ -81,66 +82,119 @@ fn has(known: &[&'static str]) -> String {
     if known.is_empty() { "it has none".into() } else { format!("it has: {}", known.join(", ")) }
 }
 
-/// Parameters of pgbench's tables.
-const TPCB_PARAMS: &[Param] = &[
+/// Which branch is used, for the workloads on pgbench's tables.
+const BRANCH: Param = Param {
+    name: "branch",
+    help: "which branch a transaction uses: drawn (as pgbench: by chance, whatever the \
+           account) or account (the account's own, named in every statement, so that one \
+           shard serves the transaction) [default: drawn]",
+};
+
+const TPCB_PARAMS: &[Param] = &[BRANCH, PIECES];
+
+const SHARDED_PARAMS: &[Param] = &[
     Param {
-        name: "branch",
-        help: "which branch a transaction uses: drawn (as pgbench: by chance, whatever the \
-               account) or account (the account's own, named in every statement, so that one \
-               shard serves the transaction) [default: drawn]",
+        name: "local",
+        help: "share of the transactions whose account is of the teller's own branch, in \
+               percent, 0 to 100; the others' is any other [default: 85]",
     },
-    Param {
-        name: "pieces",
-        help: "into how many pieces each table is split, where the database lets one say so: \
-               tablets, hash buckets, shards [default: the database's]",
-    },
+    PIECES,
 ];
 
-/// The most pieces that a table can be asked to have: a thousandth of it would
-/// already be a strange choice, and a slip of the finger can take hours.
-const PIECES_MAX: u32 = 65_536;
+const NO_AGGREGATES_PARAMS: &[Param] = &[
+    BRANCH,
+    Param {
+        name: "reads",
+        help: "whether teller and branch are read, which are not updated: yes or no; without, \
+               it is simple-update [default: no]",
+    },
+    PIECES,
+];
+
+const MIXED_PARAMS: &[Param] = &[
+    Param { name: "select", help: "weight of select-only, 0 to 1,000,000 [default: 70]" },
+    Param { name: "update", help: "weight of simple-update [default: 20]" },
+    Param { name: "tpcb", help: "weight of tpcb [default: 5]" },
+    Param {
+        name: "insert",
+        help: "weight of the insert of a history row without a change [default: 5]",
+    },
+    BRANCH,
+    PIECES,
+];
+
+/// A weight above it would be a mistake; four of them stay within 32 bits.
+const WEIGHT_MAX: u32 = 1_000_000;
 
 const fn tpcb_entry(
     variant: Variant,
+    params: &'static [Param],
     make: fn(&Choice<'_>) -> Result<Box<dyn Workload>, MakeError>,
 ) -> Entry {
-    Entry { name: variant.name(), description: variant.description(), params: TPCB_PARAMS, make }
+    Entry { name: variant.name(), description: variant.description(), params, make }
 }
 
 fn make_tpcb(variant: Variant, choice: &Choice<'_>) -> Result<Box<dyn Workload>, MakeError> {
+    let chosen = Chosen::new(variant.name(), choice);
     let mut tpcb = Tpcb::new(variant, choice.scale);
-    for (name, value) in choice.params {
-        let refused = |expected: &'static str| MakeError::ParamValue {
-            workload: variant.name(),
-            name: name.clone(),
-            value: value.clone(),
-            expected,
-        };
-        match name.as_str() {
-            "branch" => {
-                let branch = Branch::by_name(value).ok_or_else(|| refused("drawn or account"))?;
-                tpcb = tpcb.with_branch(branch);
-            }
-            "pieces" => {
-                let pieces = value.parse().ok().filter(|n| (1..=PIECES_MAX).contains(n));
-                tpcb = tpcb.with_pieces(pieces.ok_or_else(|| refused("a number from 1 to 65536"))?);
-            }
-            // Names were checked against the list.
-            _ => {}
-        }
+    let branches = [Branch::Drawn, Branch::OfAccount];
+    if let Some(place) = chosen.word("branch", &branches.map(Branch::name))? {
+        tpcb = tpcb.with_branch(branches[place]);
+    }
+    if let Some(pieces) = chosen.pieces()? {
+        tpcb = tpcb.with_pieces(pieces);
+    }
+    if let Some(local) = chosen.small("local", 0..=100)? {
+        tpcb = tpcb.with_local(local);
+    }
+    if let Some(reads) = chosen.yes("reads")? {
+        tpcb = tpcb.with_reads(reads);
+    }
+    if variant == Variant::Mixed {
+        tpcb = tpcb.with_weights(weights(&chosen)?);
     }
     Ok(Box::new(tpcb))
+}
+
+fn weights(chosen: &Chosen<'_>) -> Result<Weights, MakeError> {
+    let mut weights = Weights::default();
+    let all = [
+        ("select", &mut weights.select),
+        ("update", &mut weights.update),
+        ("tpcb", &mut weights.tpcb),
+        ("insert", &mut weights.insert),
+    ];
+    for (name, weight) in all {
+        *weight = chosen.small(name, 0..=WEIGHT_MAX)?.unwrap_or(*weight);
+    }
+    let Weights { select, update, tpcb, insert } = weights;
+    if select + update + tpcb + insert == 0 {
+        return Err(MakeError::ParamValue {
+            workload: Variant::Mixed.name(),
+            name: "insert".to_owned(),
+            value: "0".to_owned(),
+            expected: "one weight above 0: then nothing would be run".to_owned(),
+        });
+    }
+    Ok(weights)
 }
 
 /// All workloads, in the order in which they are listed.
 #[must_use]
 pub fn workloads() -> &'static [Entry] {
-    const ENTRIES: [Entry; 3] = [
-        tpcb_entry(Variant::TpcbLike, |choice| make_tpcb(Variant::TpcbLike, choice)),
-        tpcb_entry(Variant::SimpleUpdate, |choice| make_tpcb(Variant::SimpleUpdate, choice)),
-        tpcb_entry(Variant::SelectOnly, |choice| make_tpcb(Variant::SelectOnly, choice)),
+    use Variant::{
+        Mixed, NoAggregates, SelectOnly, Sharded, SimpleUpdate, SingleStatement, TpcbLike,
+    };
+    const ENTRIES: &[Entry] = &[
+        tpcb_entry(TpcbLike, TPCB_PARAMS, |choice| make_tpcb(TpcbLike, choice)),
+        tpcb_entry(Sharded, SHARDED_PARAMS, |choice| make_tpcb(Sharded, choice)),
+        tpcb_entry(SingleStatement, TPCB_PARAMS, |choice| make_tpcb(SingleStatement, choice)),
+        tpcb_entry(NoAggregates, NO_AGGREGATES_PARAMS, |choice| make_tpcb(NoAggregates, choice)),
+        tpcb_entry(SimpleUpdate, TPCB_PARAMS, |choice| make_tpcb(SimpleUpdate, choice)),
+        tpcb_entry(SelectOnly, TPCB_PARAMS, |choice| make_tpcb(SelectOnly, choice)),
+        tpcb_entry(Mixed, MIXED_PARAMS, |choice| make_tpcb(Mixed, choice)),
     ];
-    &ENTRIES
+    ENTRIES
 }
 
 /// Makes a workload.
@@ -182,17 +236,20 @@ mod tests {
             assert_eq!((made.name(), made.description()), (entry.name, entry.description));
             assert_eq!(made.scale(), 2);
             assert!(made.transactions().iter().any(|transaction| transaction.weight > 0));
+            assert!(entry.description.contains("; stresses "), "{}", entry.description);
         }
     }
 
     /// A wrong name lists what exists; wrong parameters and scales are named.
     #[test]
     fn errors_say_what_exists() {
+        let names: Vec<&str> = workloads().iter().map(|entry| entry.name).collect();
         let error = make(&Choice { name: "tpcx", scale: 1, params: &[] }).unwrap_err();
         assert_eq!(
             error.to_string(),
-            "there is no workload \"tpcx\"; there are: tpcb, simple-update, select-only"
+            format!("there is no workload \"tpcx\"; there are: {}", names.join(", "))
         );
+        assert!(names.starts_with(&["tpcb", "tpcb-sharded"]));
         let params = [("skew".to_owned(), "1".to_owned())];
         let error = make(&Choice { name: "tpcb", scale: 1, params: &params }).unwrap_err();
         let text = error.to_string();

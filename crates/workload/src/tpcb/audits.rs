@@ -10,7 +10,7 @@
 
 use super::{Tpcb, Variant};
 use crate::audit::{AccessError, ProbeError, read_figures};
-use crate::figures::{Commits, Figures, Finding, Verdict, judge_equal, judge_rows};
+use crate::figures::{Commits, Figures, Finding, Verdict, judge_equal, judge_rows, judge_still};
 use crate::session::Session;
 use crate::workload::{Found, Workload};
 
@@ -47,11 +47,14 @@ pub(super) fn query() -> String {
     )
 }
 
-/// The sums that a variant keeps equal.
-const fn linked_sums(variant: Variant) -> &'static [&'static str] {
+/// The groups of sums that a variant keeps equal, each with the name of its rule.
+const fn linked_sums(variant: Variant) -> &'static [(&'static str, &'static [&'static str])] {
     match variant {
-        Variant::TpcbLike => &SUMS,
-        Variant::SimpleUpdate => &[ACCOUNTS_SUM, HISTORY_SUM],
+        Variant::TpcbLike | Variant::Sharded | Variant::SingleStatement => &[("sums", &SUMS)],
+        Variant::SimpleUpdate | Variant::NoAggregates => &[("sums", &[ACCOUNTS_SUM, HISTORY_SUM])],
+        Variant::Mixed => {
+            &[("sums", &[ACCOUNTS_SUM, HISTORY_SUM]), ("aggregates", &[TELLERS_SUM, BRANCHES_SUM])]
+        }
         Variant::SelectOnly => &[],
     }
 }
@@ -59,10 +62,17 @@ const fn linked_sums(variant: Variant) -> &'static [&'static str] {
 /// The sums that a variant must not change.
 const fn still_sums(variant: Variant) -> &'static [&'static str] {
     match variant {
-        Variant::TpcbLike => &[],
-        Variant::SimpleUpdate => &[TELLERS_SUM, BRANCHES_SUM],
+        Variant::TpcbLike | Variant::Sharded | Variant::SingleStatement | Variant::Mixed => &[],
+        Variant::SimpleUpdate | Variant::NoAggregates => &[TELLERS_SUM, BRANCHES_SUM],
         Variant::SelectOnly => &SUMS,
     }
+}
+
+/// The commits that leave a row in the history each.
+pub(super) fn writing(variant: Variant, commits: &[Commits]) -> Commits {
+    // The selects come first in the mix.
+    let reading = usize::from(variant == Variant::Mixed);
+    commits.iter().skip(reading).copied().fold(Commits::default(), |sum, one| sum + one)
 }
 
 /// Judges tables at rest: row counts that fit the scale, and linked sums.
@@ -80,10 +90,12 @@ pub(super) fn judge_base(tpcb: &Tpcb, base: &Figures) -> Vec<Finding> {
             format!("{figure}: {} instead of {rows} at scale {}", base.get(figure), tpcb.scale())
         })
         .collect();
-    let sums = named(linked_sums(tpcb.variant), |figure| base.get(figure));
-    let equal = judge_equal(NAME, "sums differ", sums, Verdict::Note);
-    if equal.verdict != Verdict::Pass {
-        faults.push(equal.text);
+    for (_, figures) in linked_sums(tpcb.variant) {
+        let sums = named(figures, |figure| base.get(figure));
+        let equal = judge_equal(NAME, "sums differ", sums, Verdict::Note);
+        if equal.verdict != Verdict::Pass {
+            faults.push(equal.text);
+        }
     }
     let figures = base.iter().map(|(name, value)| (name.to_owned(), value)).collect();
     if faults.is_empty() {
@@ -104,10 +116,9 @@ pub(super) fn judge_run(
     commits: Commits,
 ) -> Vec<Finding> {
     let mut findings = Vec::new();
-    let linked = linked_sums(variant);
-    if !linked.is_empty() {
-        let changes = named(linked, |figure| now.change(base, figure));
-        findings.push(judge_equal("sums", "changes of the sums", changes, Verdict::Fail));
+    for (name, figures) in linked_sums(variant) {
+        let changes = named(figures, |figure| now.change(base, figure));
+        findings.push(judge_equal(name, "changes of the sums", changes, Verdict::Fail));
     }
     let still = still_sums(variant);
     if !still.is_empty() {
@@ -128,22 +139,6 @@ pub(super) fn judge_run(
 
 fn named(figures: &[&str], value: impl Fn(&str) -> i128) -> Vec<(String, i128)> {
     figures.iter().map(|figure| ((*figure).to_owned(), value(figure))).collect()
-}
-
-/// Judges figures whose change must be 0.
-fn judge_still(name: &'static str, what: &str, changes: Vec<(String, i128)>) -> Finding {
-    let moved: Vec<String> = changes
-        .iter()
-        .filter(|(_, change)| *change != 0)
-        .map(|(figure, change)| format!("{figure} off by {change:+}"))
-        .collect();
-    let furthest = changes.iter().map(|(_, change)| *change).max_by_key(|change| change.abs());
-    let (verdict, text) = if moved.is_empty() {
-        (Verdict::Pass, format!("{what}: unchanged"))
-    } else {
-        (Verdict::Fail, format!("{what}: {}", moved.join("; ")))
-    };
-    Finding::new(name, verdict, text, changes).comparing(0, furthest.unwrap_or(0), 0)
 }
 
 const PROBE_BRANCHES: &str = "branches";

@@ -1,8 +1,10 @@
-//! The workload of pgbench: tables like TPC-B's, and pgbench's three scripts.
+//! The workloads on pgbench's tables: pgbench's three scripts, and what others
+//! made of them.
 //!
 //! Tables, columns, types and rows are those of `pgbench -i` (PostgreSQL
 //! manual, pgbench, "What Is the 'Transaction' Actually Performed in
-//! pgbench?"), so that data made by either can be driven by both.
+//! pgbench?"), so that data made by either can be driven by both. All variants
+//! share the tables: one load serves them all.
 
 mod audits;
 mod data;
@@ -16,6 +18,7 @@ use pgdyno_target::dialect::Dialect;
 
 use crate::audit::{AccessError, ProbeError};
 use crate::figures::{Commits, Figures, Finding};
+use crate::params::check_pieces;
 use crate::session::Session;
 use crate::workload::{Found, Reset, Table, TableStatement, Transaction, Workload};
 
@@ -27,15 +30,24 @@ pub const ACCOUNTS_PER_BRANCH: u64 = 100_000;
 /// would leave 32 bits at 21,475, and 20,000 is the round number before it.
 pub const BIGINT_SCALE: u64 = 20_000;
 
-/// Which of pgbench's scripts is run.
+/// What is run on pgbench's tables.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Variant {
-    /// `tpcb-like`: three updates, a select and an insert.
+    /// pgbench's `tpcb-like`: three updates, a select and an insert.
     TpcbLike,
-    /// `simple-update`: without the updates of tellers and branches.
+    /// TPC-B for tables that are spread by branch: every statement names the
+    /// branch, and the account's is not always the teller's.
+    Sharded,
+    /// `tpcb-like` as one statement.
+    SingleStatement,
+    /// `tpcb-like` without the updates of tellers and branches.
+    NoAggregates,
+    /// pgbench's `simple-update`.
     SimpleUpdate,
-    /// `select-only`.
+    /// pgbench's `select-only`.
     SelectOnly,
+    /// Several of these, by weights.
+    Mixed,
 }
 
 impl Variant {
@@ -44,8 +56,12 @@ impl Variant {
     pub const fn name(self) -> &'static str {
         match self {
             Self::TpcbLike => "tpcb",
+            Self::Sharded => "tpcb-sharded",
+            Self::SingleStatement => "tpcb-single-statement",
+            Self::NoAggregates => "tpcb-no-aggregates",
             Self::SimpleUpdate => "simple-update",
             Self::SelectOnly => "select-only",
+            Self::Mixed => "mixed",
         }
     }
 
@@ -56,10 +72,27 @@ impl Variant {
             Self::TpcbLike => {
                 "pgbench's TPC-B: 3 updates, 1 select, 1 insert; stresses commits and hot branches"
             }
-            Self::SimpleUpdate => {
-                "pgbench's simple update: 1 update, 1 select, 1 insert; commits without hot rows"
+            Self::Sharded => {
+                "TPC-B by shard key: teller, branch and account belong together, 15 % of accounts \
+                 are another branch's; stresses commits over one shard and over two"
             }
-            Self::SelectOnly => "pgbench's select only: 1 select by key; reads from cache or disk",
+            Self::SingleStatement => {
+                "TPC-B as one statement of CTEs; stresses hot branches, without round trips"
+            }
+            Self::NoAggregates => {
+                "TPC-B without updates of tellers and branches; stresses commits without hot rows"
+            }
+            Self::SimpleUpdate => {
+                "pgbench's simple update: 1 update, 1 select, 1 insert; stresses commits without \
+                 hot rows"
+            }
+            Self::SelectOnly => {
+                "pgbench's select only: 1 select by key; stresses reads from cache or disk"
+            }
+            Self::Mixed => {
+                "selects, simple updates, TPC-B and inserts by weights; stresses reads beside \
+                 writes"
+            }
         }
     }
 }
@@ -93,13 +126,40 @@ impl Branch {
     }
 }
 
-/// pgbench's tables at a scale, driven by one of its scripts.
+/// Share of the transactions whose account is of the teller's branch, in
+/// percent (TPC-B, clause 5.3.5: 85 %).
+pub const LOCAL_DEFAULT: u32 = 85;
+
+/// Weights of the transactions of [`Variant::Mixed`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Weights {
+    /// `select-only`.
+    pub select: u32,
+    /// `simple-update`.
+    pub update: u32,
+    /// `tpcb-like`.
+    pub tpcb: u32,
+    /// A row of the history that changes no balance.
+    pub insert: u32,
+}
+
+impl Default for Weights {
+    /// Mostly reads, as of a shop: a choice, not a standard's.
+    fn default() -> Self {
+        Self { select: 70, update: 20, tpcb: 5, insert: 5 }
+    }
+}
+
+/// pgbench's tables at a scale, and what is run on them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Tpcb {
     variant: Variant,
     scale: u64,
     branch: Branch,
     pieces: Option<u32>,
+    local: u32,
+    reads: bool,
+    weights: Weights,
 }
 
 impl Tpcb {
@@ -107,7 +167,15 @@ impl Tpcb {
     /// A scale of 0 is taken as 1.
     #[must_use]
     pub fn new(variant: Variant, scale: u64) -> Self {
-        Self { variant, scale: scale.max(1), branch: Branch::default(), pieces: None }
+        Self {
+            variant,
+            scale: scale.max(1),
+            branch: Branch::default(),
+            pieces: None,
+            local: LOCAL_DEFAULT,
+            reads: false,
+            weights: Weights::default(),
+        }
     }
 
     /// The same with another choice of branches.
@@ -120,6 +188,26 @@ impl Tpcb {
     #[must_use]
     pub const fn with_pieces(self, pieces: u32) -> Self {
         Self { pieces: Some(pieces), ..self }
+    }
+
+    /// The same with so many percent of accounts of the teller's branch; for
+    /// [`Variant::Sharded`].
+    #[must_use]
+    pub const fn with_local(self, local: u32) -> Self {
+        Self { local, ..self }
+    }
+
+    /// The same with or without reads of teller and branch; for
+    /// [`Variant::NoAggregates`].
+    #[must_use]
+    pub const fn with_reads(self, reads: bool) -> Self {
+        Self { reads, ..self }
+    }
+
+    /// The same with other weights; for [`Variant::Mixed`].
+    #[must_use]
+    pub const fn with_weights(self, weights: Weights) -> Self {
+        Self { weights, ..self }
     }
 
     /// Rows of `pgbench_tellers`.
@@ -149,19 +237,29 @@ impl Workload for Tpcb {
     }
 
     fn params(&self) -> Vec<(&'static str, String)> {
-        let mut params = vec![("branch", self.branch.name().to_owned())];
+        let mut params = Vec::new();
+        match self.variant {
+            Variant::Sharded => params.push(("local", self.local.to_string())),
+            _ => params.push(("branch", self.branch.name().to_owned())),
+        }
+        match self.variant {
+            Variant::NoAggregates => {
+                params.push(("reads", if self.reads { "yes" } else { "no" }.to_owned()));
+            }
+            Variant::Mixed => {
+                let Weights { select, update, tpcb, insert } = self.weights;
+                let all =
+                    [("select", select), ("update", update), ("tpcb", tpcb), ("insert", insert)];
+                params.extend(all.map(|(name, weight)| (name, weight.to_string())));
+            }
+            _ => {}
+        }
         params.extend(self.pieces.map(|pieces| ("pieces", pieces.to_string())));
         params
     }
 
     fn check(&self, dialect: &dyn Dialect) -> Result<(), String> {
-        if self.pieces.is_some() && dialect.pieces().is_none() {
-            return Err(format!(
-                "--param pieces: {} does not let one choose into how many pieces a table is split",
-                dialect.title()
-            ));
-        }
-        Ok(())
+        check_pieces(self.pieces, dialect)
     }
 
     fn tables(&self) -> Vec<Table> {
@@ -189,7 +287,7 @@ impl Workload for Tpcb {
     }
 
     fn transactions(&self) -> Vec<Transaction> {
-        scripts::transactions(self.variant, self.branch)
+        scripts::transactions(self)
     }
 
     fn audit_query(&self, _dialect: &dyn Dialect) -> String {
@@ -201,8 +299,7 @@ impl Workload for Tpcb {
     }
 
     fn judge_run(&self, base: &Figures, now: &Figures, commits: &[Commits]) -> Vec<Finding> {
-        let total = commits.iter().copied().fold(Commits::default(), |sum, one| sum + one);
-        audits::judge_run(self.variant, base, now, total)
+        audits::judge_run(self.variant, base, now, audits::writing(self.variant, commits))
     }
 
     fn probe(&self, session: &mut dyn Session, target: &str) -> Result<Found, ProbeError> {
