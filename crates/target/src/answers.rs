@@ -56,6 +56,28 @@ pub enum LoadMethod {
         /// Rows in one statement, at least 1.
         rows_per_statement: u32,
     },
+    /// `INSERT … VALUES (…)`, one statement for each row, prepared and sent in
+    /// batches over as many connections as wanted.
+    InsertSingle {
+        /// Rows, and so statements, in one transaction; at least 1.
+        rows_per_transaction: u32,
+    },
+    /// `INSERT … SELECT`: the server makes the rows itself, where the workload
+    /// can say them in SQL. The rows of other tables are sent.
+    Server,
+}
+
+impl LoadMethod {
+    /// A word for options and records.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Copy => "copy",
+            Self::Insert { .. } => "insert",
+            Self::InsertSingle { .. } => "insert-single",
+            Self::Server => "server",
+        }
+    }
 }
 
 /// What one transaction may hold; `None` means that the database sets none.

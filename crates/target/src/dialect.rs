@@ -100,6 +100,29 @@ pub trait Dialect: fmt::Debug + Send + Sync {
         None
     }
 
+    /// One row of a job's state (`completed`, `failed`, or another word while it
+    /// goes on) and details; no row once it is forgotten.
+    fn job_status_query(&self, _job_id: &str) -> Option<String> {
+        None
+    }
+
+    /// The jobs of the server's that go on, one `job_id` a row: to be waited for
+    /// by a load that goes on where another was broken off.
+    fn unfinished_jobs_query(&self) -> Option<&'static str> {
+        None
+    }
+
+    /// True where a DDL statement can share a transaction with an INSERT, and
+    /// both are done or neither.
+    fn ddl_in_transactions(&self) -> bool {
+        self.transaction_limits().ddl_statements.is_none()
+    }
+
+    /// `a / b` of whole numbers, without a remainder.
+    fn integer_division(&self, a: &str, b: &str) -> String {
+        format!("{a} / {b}")
+    }
+
     /// Drops tables, whether or not they are there.
     fn drop_tables(&self, tables: &[&str]) -> Vec<String> {
         vec![format!("DROP TABLE IF EXISTS {}", tables.join(", "))]

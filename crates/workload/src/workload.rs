@@ -157,6 +157,16 @@ pub trait Workload: fmt::Debug + Send + Sync {
     /// bytes as the whole. Rows beyond the table's are not made.
     fn write_rows(&self, table: usize, rows: Range<u64>, seed: u64, out: &mut Vec<u8>);
 
+    /// A SELECT that makes rows in the server: those numbered from `:first` to
+    /// `:last`, counted from 1, with the columns of [`Table::columns`] in their
+    /// order. The loader puts two numbers in place of the two words and wraps
+    /// it in an INSERT. What arrives must be the same, byte for byte, as what
+    /// [`Workload::write_rows`] makes with `seed`; `None` where SQL cannot say
+    /// that, and then the rows are sent.
+    fn server_rows(&self, _table: usize, _dialect: &dyn Dialect, _seed: u64) -> Option<String> {
+        None
+    }
+
     /// What clients run, in a fixed order; at least one has a weight above 0.
     fn transactions(&self) -> Vec<Transaction>;
 

@@ -51,7 +51,7 @@ impl Way {
                 let freeze = if self.frozen { " WITH (FREEZE)" } else { "" };
                 format!("COPY {} ({}) FROM STDIN{freeze}", table.name, table.columns.join(", "))
             }
-            LoadMethod::Insert { .. } => insert_head(table.name, table.columns),
+            _ => insert_head(table.name, table.columns),
         }
     }
 }

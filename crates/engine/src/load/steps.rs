@@ -179,7 +179,7 @@ impl<'a> Steps<'a> {
         let (table, state) = (&self.tables[chunk.table], &self.state[chunk.table]);
         let word = match self.way.method {
             LoadMethod::Copy => "COPY",
-            LoadMethod::Insert { .. } => "INSERT",
+            _ => "INSERT",
         };
         let what = || {
             let (first, last) = (chunk.rows.start + 1, chunk.rows.end);
@@ -197,7 +197,7 @@ impl<'a> Steps<'a> {
         };
         let taken = self.patiently(|| match self.way.method {
             LoadMethod::Copy => self.copy(link, chunk, text, &what, &mut tell),
-            LoadMethod::Insert { .. } => self.insert(link, chunk, text, &what, &mut tell),
+            _ => self.insert(link, chunk, text, &what, &mut tell),
         })?;
         let sent = chunk.rows.end - chunk.rows.start;
         if taken != sent {

@@ -35,6 +35,11 @@ impl Dialect for AuroraLimitless {
         )
     }
 
+    /// Whether a router takes both in one transaction is not documented.
+    fn ddl_in_transactions(&self) -> bool {
+        false
+    }
+
     fn differences(&self) -> &'static [Difference] {
         &DIFFERENCES
     }

@@ -28,6 +28,12 @@ impl Dialect for Citus {
         )
     }
 
+    /// In a transaction that has written to one shard, a command for all shards
+    /// can be refused.
+    fn ddl_in_transactions(&self) -> bool {
+        false
+    }
+
     fn differences(&self) -> &'static [Difference] {
         &DIFFERENCES
     }

@@ -38,6 +38,11 @@ impl Dialect for CockroachDb {
         Ok(Some(Evidence { version, version_num, how }))
     }
 
+    /// A change of the schema goes on in the background after its transaction.
+    fn ddl_in_transactions(&self) -> bool {
+        false
+    }
+
     fn differences(&self) -> &'static [Difference] {
         &DIFFERENCES
     }
@@ -68,6 +73,11 @@ impl Dialect for CockroachDb {
             create = create.replace(&plain, &hashed);
         }
         vec![create]
+    }
+
+    /// Its `/` gives a decimal.
+    fn integer_division(&self, a: &str, b: &str) -> String {
+        format!("{a} // {b}")
     }
 
     fn load_batch(&self) -> LoadBatch {

@@ -39,6 +39,11 @@ impl Dialect for YugabyteDb {
         Ok(Some(Evidence { version, version_num, how }))
     }
 
+    /// A DDL statement commits by itself, whatever the transaction around it does.
+    fn ddl_in_transactions(&self) -> bool {
+        false
+    }
+
     fn differences(&self) -> &'static [Difference] {
         &DIFFERENCES
     }
