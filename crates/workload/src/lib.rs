@@ -15,6 +15,7 @@ pub mod registry;
 pub mod rows;
 pub mod session;
 pub mod tpcb;
+pub mod tpcc;
 pub mod workload;
 
 pub use audit::{AccessError, ProbeError};

@@ -1,0 +1,64 @@
+//! TPC-C: an order-entry workload of nine tables and five transactions.
+//!
+//! After revision 5.11 of the standard. What comes out is derived from TPC-C
+//! and no result in the TPC's sense. Tables and their population are in
+//! [`schema`] and [`population`], what is drawn by chance in [`random`].
+
+pub mod params;
+pub mod random;
+
+use std::sync::OnceLock;
+
+pub use params::{Params, Profile};
+use random::Constants;
+
+/// Items, the same for any number of warehouses.
+pub const ITEMS: u64 = 100_000;
+/// Districts of a warehouse.
+pub const DISTRICTS: u64 = 10;
+/// Customers of a district.
+pub const CUSTOMERS: u64 = 3000;
+/// Orders of a district after loading.
+pub const ORDERS: u64 = 3000;
+/// The first order of a district that is not delivered after loading.
+pub const FIRST_UNDELIVERED: u64 = 2101;
+/// Order lines of a district after loading, see [`population`].
+pub const LINES: u64 = 10 * ORDERS;
+
+/// What the tables were loaded with, as they tell it themselves.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Loaded {
+    /// Constants of NURand at the load.
+    pub constants: Constants,
+    /// Which population it is.
+    pub profile: Profile,
+}
+
+/// TPC-C at a number of warehouses.
+#[derive(Debug)]
+pub struct Tpcc {
+    scale: u64,
+    params: Params,
+    /// Known once the tables were looked at.
+    loaded: OnceLock<Loaded>,
+}
+
+impl Tpcc {
+    /// `scale` warehouses; 0 is taken as 1.
+    #[must_use]
+    pub fn new(scale: u64, params: Params) -> Self {
+        Self { scale: scale.max(1), params, loaded: OnceLock::new() }
+    }
+
+    /// What a person chose.
+    #[must_use]
+    pub const fn params_chosen(&self) -> &Params {
+        &self.params
+    }
+
+    /// What the tables were loaded with; `None` before they were looked at.
+    #[must_use]
+    pub fn loaded(&self) -> Option<Loaded> {
+        self.loaded.get().copied()
+    }
+}
