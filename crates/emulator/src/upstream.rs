@@ -103,6 +103,8 @@ impl Upstream {
             };
             if let Some(fd) = connecting.as_fd() {
                 poll_fd(&fd, flags, LOOK_MAX)?;
+            } else if let Some(at) = connecting.deadline() {
+                std::thread::sleep(at.saturating_duration_since(Instant::now()));
             }
         }
         let connected = connecting.finish().ok_or_else(Error::closed)?;

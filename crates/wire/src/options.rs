@@ -8,6 +8,7 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
+use crate::auth::PasswordSource;
 use crate::secret::Secret;
 
 /// One place to try: a host name, an address, or a socket folder.
@@ -193,4 +194,6 @@ pub struct Options {
     /// Further start-up parameters (run-time settings of the server) that
     /// pgdyno itself adds, such as an isolation level.
     pub runtime_params: Vec<(String, String)>,
+    /// Where passwords are made anew; wins over those of the hosts.
+    pub password_source: Option<PasswordSource>,
 }

@@ -121,6 +121,12 @@ impl SqlState {
         self.class() == *b"40"
     }
 
+    /// Class 28: the user or the password was not accepted.
+    #[must_use]
+    pub fn is_authorization_failure(self) -> bool {
+        self.class() == *b"28"
+    }
+
     /// Class 53: memory, disk or connections ran out.
     #[must_use]
     pub fn is_insufficient_resources(self) -> bool {

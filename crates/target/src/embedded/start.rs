@@ -287,5 +287,6 @@ fn options(name: String, addr: Option<IpAddr>, port: u16, password: &Secret) -> 
         target_session_attrs: TargetSessionAttrs::default(),
         load_balance_hosts: LoadBalanceHosts::default(),
         runtime_params: Vec::new(),
+        password_source: None,
     }
 }

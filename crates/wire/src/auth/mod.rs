@@ -7,9 +7,12 @@
 mod cache;
 mod policy;
 mod scram;
+mod source;
 
 pub use cache::SaltedKeyCache;
 pub use policy::{InvalidRequireAuth, RequireAuth};
+pub(crate) use source::{Answer, LOOK_AGAIN, Password};
+pub use source::{Login, Made, PasswordMaker, PasswordSource};
 
 use md5::{Digest, Md5};
 

@@ -97,7 +97,8 @@ pub(super) fn connect(
             Some(fd) => {
                 wait_for(&fd, drive == Drive::WantRead, drive == Drive::WantWrite, timeout)?;
             }
-            None => return Err(Error::closed()),
+            // A password is being made.
+            None => std::thread::sleep(timeout),
         }
     }
 }

@@ -8,7 +8,7 @@ use super::context::ConnectContext;
 use super::endpoint::Endpoint;
 use super::failure::Failure;
 use super::session::{Question, Session, Verdict, judge, verdict};
-use crate::auth::{Exchange, Progress};
+use crate::auth::{Exchange, Password, Progress};
 use crate::backend::{
     DataRow, ErrorFields, FRAME_LEN_MAX, Frame, HANDSHAKE_FRAME_LEN_MAX, NegotiateProtocolVersion,
     ProtocolError, next_frame_within, tag,
@@ -57,6 +57,8 @@ pub(crate) struct Attempt {
     exchange: Exchange,
     authenticated: bool,
     end_point: Option<Vec<u8>>,
+    /// One that was made for it, where they are made anew.
+    pub(super) password: Option<Password>,
     /// Received and not yet looked at.
     pub(super) received: Vec<u8>,
     to_send: Vec<u8>,
@@ -87,6 +89,7 @@ impl Attempt {
             exchange: Exchange::default(),
             authenticated: false,
             end_point: None,
+            password: None,
             received: Vec::new(),
             to_send: Vec::new(),
         })
@@ -329,7 +332,12 @@ impl Attempt {
             }
             (Step::Session, tag::AUTHENTICATION) => {
                 let end_point = self.end_point.as_deref();
-                let with = ctx.credentials(endpoint, self.channel.is_tls(), end_point);
+                let with = ctx.credentials(
+                    endpoint,
+                    self.password.as_ref(),
+                    self.channel.is_tls(),
+                    end_point,
+                );
                 let progress = self
                     .exchange
                     .respond(frame.body, &with, &mut self.to_send)

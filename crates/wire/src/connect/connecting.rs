@@ -9,10 +9,12 @@ use super::ConnectContext;
 use super::attempt::{Attempt, Purpose};
 use super::failure::{Failure, Next};
 use super::session::version_num;
+use crate::auth::{Answer, LOOK_AGAIN};
 use crate::backend::ServerError;
 use crate::channel::Channel;
 use crate::error::{Error, Kind};
 use crate::options::{SslMode, TargetSessionAttrs};
+use crate::sqlstate::SqlState;
 
 /// What a [`Connecting`] waits for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -76,6 +78,11 @@ pub struct Connecting {
     done: bool,
     generation: u32,
     deadline: Option<Instant>,
+    /// The first drive.
+    began: Option<Instant>,
+    /// A password was refused that was not made for this connection, and
+    /// another has been asked for.
+    asked_anew: bool,
     /// What earlier attempts said.
     earlier: Vec<String>,
 }
@@ -105,6 +112,8 @@ impl Connecting {
             done: false,
             generation: 0,
             deadline: None,
+            began: None,
+            asked_anew: false,
             earlier: Vec::new(),
         }
     }
@@ -117,6 +126,7 @@ impl Connecting {
     /// No host gave a session. The error tells of every attempt. Do not call
     /// it again afterwards.
     pub fn drive(&mut self, now: Instant) -> Result<Drive, Error> {
+        self.began.get_or_insert(now);
         loop {
             let result = self.drive_attempt(now);
             match result {
@@ -135,8 +145,9 @@ impl Connecting {
     /// encryption is tried: compare [`Connecting::generation`] after each
     /// [`Connecting::drive`], and register again if that has changed. (The
     /// number alone does not tell: the system uses numbers again. A closed
-    /// socket leaves an epoll set by itself.) `None` only before the first
-    /// drive and after a failed one.
+    /// socket leaves an epoll set by itself.) `None` before the first drive,
+    /// after a failed one, and while a password is being made: then only
+    /// [`Connecting::deadline`] says when to drive again.
     #[must_use]
     pub fn fd(&self) -> Option<RawFd> {
         self.attempt.as_ref().map(Attempt::fd)
@@ -154,7 +165,8 @@ impl Connecting {
         self.generation
     }
 
-    /// When the present attempt will have lasted too long (`connect_timeout`).
+    /// When to drive again in any case: the present attempt will have lasted
+    /// too long (`connect_timeout`), or a password may have been made.
     #[must_use]
     pub const fn deadline(&self) -> Option<Instant> {
         self.deadline
@@ -189,6 +201,20 @@ impl Connecting {
         let attempt = match &mut self.attempt {
             Some(attempt) => attempt,
             none => {
+                let password = match self.ctx.ask_password(endpoint) {
+                    None => None,
+                    Some(Answer::Ready(password)) => Some(password),
+                    Some(Answer::Wait) => {
+                        // Before there is a socket: the server's patience with
+                        // a silent client is not used up, and the attempt's
+                        // own time has not begun.
+                        self.deadline = now.checked_add(LOOK_AGAIN);
+                        return Ok(Drive::WantRead);
+                    }
+                    Some(Answer::Failed(words)) => {
+                        return Err(Failure::stop_kind(Kind::Auth(words)));
+                    }
+                };
                 let timeout = self.ctx.options().connect_timeout;
                 self.deadline = timeout.and_then(|timeout| now.checked_add(timeout));
                 let mode = self.ctx.options().ssl.mode;
@@ -196,7 +222,8 @@ impl Connecting {
                     && (mode > SslMode::Allow) != self.second_encryption
                     && self.ctx.tls().is_some();
                 let purpose = Purpose::Session(self.wanted);
-                let opened = Attempt::open(&self.ctx, endpoint, encrypt, purpose)?;
+                let mut opened = Attempt::open(&self.ctx, endpoint, encrypt, purpose)?;
+                opened.password = password;
                 self.generation = self.generation.wrapping_add(1);
                 none.insert(opened)
             }
@@ -211,7 +238,12 @@ impl Connecting {
     /// Notes a failure and turns to what comes next; the error of all attempts
     /// where nothing does.
     fn move_on(&mut self, failure: Failure) -> Result<(), Error> {
-        let was_encrypted = self.attempt.take().is_some_and(|attempt| attempt.is_encrypted());
+        let attempt = self.attempt.take();
+        if self.is_worth_another_password(attempt.as_ref(), &failure) {
+            self.asked_anew = true;
+            return Ok(());
+        }
+        let was_encrypted = attempt.is_some_and(|attempt| attempt.is_encrypted());
         let endpoint = &self.ctx.endpoints()[self.order[self.at]];
         let error = failure.error.at(&endpoint.host, endpoint.port, endpoint.failure_prefix());
         let mode = self.ctx.options().ssl.mode;
@@ -236,6 +268,20 @@ impl Connecting {
         }
         self.earlier.push(error.to_string());
         Ok(())
+    }
+
+    /// True where the server refused a password that may have been too old.
+    fn is_worth_another_password(&self, attempt: Option<&Attempt>, failure: &Failure) -> bool {
+        let refused = failure.error.sqlstate().is_some_and(SqlState::is_authorization_failure);
+        if self.asked_anew || !refused {
+            return false;
+        }
+        let endpoint = &self.ctx.endpoints()[self.order[self.at]];
+        let password = attempt.and_then(|attempt| attempt.password.as_ref());
+        match (password, self.began) {
+            (Some(password), Some(began)) => self.ctx.password_refused(endpoint, password, began),
+            _ => false,
+        }
     }
 
     /// The next place in the order; begins a second pass for `prefer-standby`.

@@ -1,9 +1,10 @@
 //! What all connections with the same options share.
 
 use std::sync::Arc;
+use std::time::Instant;
 
 use super::endpoint::Endpoint;
-use crate::auth::{Credentials, RequireAuth, SaltedKeyCache};
+use crate::auth::{Answer, Credentials, Login, Password, RequireAuth, SaltedKeyCache};
 use crate::error::Error;
 use crate::frontend;
 use crate::options::{LoadBalanceHosts, Options, SslMode};
@@ -93,16 +94,40 @@ impl ConnectContext {
         &self.startup
     }
 
+    /// The password for an endpoint, where passwords are made anew.
+    pub(super) fn ask_password(&self, endpoint: &Endpoint) -> Option<Answer> {
+        let source = self.options.password_source.as_ref()?;
+        Some(source.ask(&self.login(endpoint)))
+    }
+
+    /// See [`PasswordSource::refused`](crate::auth::PasswordSource).
+    pub(super) fn password_refused(
+        &self,
+        endpoint: &Endpoint,
+        password: &Password,
+        began: Instant,
+    ) -> bool {
+        let source = self.options.password_source.as_ref();
+        source.is_some_and(|source| source.refused(&self.login(endpoint), password, began))
+    }
+
+    fn login(&self, endpoint: &Endpoint) -> Login {
+        Login { host: endpoint.host.clone(), port: endpoint.port, user: self.options.user.clone() }
+    }
+
     /// What authentication with an endpoint needs.
     pub(super) fn credentials<'a>(
         &'a self,
         endpoint: &Endpoint,
+        made: Option<&'a Password>,
         tls: bool,
         end_point: Option<&'a [u8]>,
     ) -> Credentials<'a> {
         Credentials {
             user: &self.options.user,
-            password: self.options.hosts[endpoint.host_index].password.as_ref(),
+            password: made
+                .map(|made| &made.secret)
+                .or(self.options.hosts[endpoint.host_index].password.as_ref()),
             require_auth: &self.require_auth,
             channel_binding: self.options.channel_binding,
             tls,

@@ -80,6 +80,7 @@ pub(crate) fn options(params: &Params, env: &dyn Env) -> Checked<Resolved> {
         target_session_attrs,
         load_balance_hosts,
         runtime_params: runtime_params(env),
+        password_source: None,
     };
     Ok(Resolved { options, warnings })
 }

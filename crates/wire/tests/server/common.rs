@@ -212,6 +212,7 @@ pub(crate) fn options(hosts: Vec<Host>) -> Options {
         target_session_attrs: Default::default(),
         load_balance_hosts: Default::default(),
         runtime_params: Vec::new(),
+        password_source: None,
     }
 }
 

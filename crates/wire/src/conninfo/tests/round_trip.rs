@@ -116,6 +116,7 @@ prop_compose! {
                 LoadBalanceHosts::Disable
             },
             runtime_params: Vec::new(),
+            password_source: None,
         }
     }
 }

@@ -73,6 +73,7 @@ fn every_variable_counts() {
         target_session_attrs: TargetSessionAttrs::Primary,
         load_balance_hosts: LoadBalanceHosts::Random,
         runtime_params: vec![("datestyle".into(), "ISO".into()), ("timezone".into(), "UTC".into())],
+        password_source: None,
     };
     assert_eq!(ok_in("", &env), expected);
     assert_eq!(ok_in("", &MapEnv::new("me").with("PGREQUIRESSL", "1")).ssl.mode, SslMode::Require);
