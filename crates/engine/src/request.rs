@@ -113,7 +113,7 @@ impl Requests {
             self.slots.push(StatementSlot { script, command, part });
             // WITH hides its writes: the tag counts the outer SELECT.
             let writes = kind.writes() && *kind != SqlKind::WithWrites;
-            let declared = if part == 0 { sql.rows_declared } else { None };
+            let declared = sql.rows_declared_of(part);
             let by_kind = if writes { ROWS_EXPECTED_OF_WRITES } else { 0 };
             let rows_expected = declared.unwrap_or(by_kind);
             self.slot_infos.push(SlotInfo { rows_expected, writes: writes || declared.is_some() });

@@ -8,7 +8,7 @@ use pgdyno_engine::outcome::{ClientError, Ended as HowEnded, RunOutcome};
 use pgdyno_engine::plan::{Backoff, Limit as PlanLimit, Protocol, RunPlan};
 use pgdyno_record::{
     Audit, BackoffPlan, DriverRecord, EndKind, Ended, Endpoint, Limit, LoadRecord, LoadedTable,
-    MachineRecord, PlanRecord, RunRecord, SCHEMA_VERSION, ScheduleRecord, Sections, TargetRecord,
+    MachineRecord, PlanRecord, ResetRecord, RunRecord, SCHEMA_VERSION, ScheduleRecord, Sections, TargetRecord,
     TlsRecord, WorkloadRecord, judge, redact,
 };
 use pgdyno_target::Machine;
@@ -46,6 +46,7 @@ pub(crate) struct Facts<'a> {
     pub(crate) isolation: Option<Isolation>,
     pub(crate) settings: ServerFacts,
     pub(crate) findings: &'a [Finding],
+    pub(crate) reset: Option<ResetRecord>,
 }
 
 /// What the server says of itself.
@@ -133,11 +134,13 @@ pub(crate) fn record(facts: &Facts<'_>, outcome: &RunOutcome) -> RunRecord {
         plan: plan(facts),
         ended: ended(outcome),
         load: facts.load.map(load),
+        reset: facts.reset.clone(),
         totals: sections.totals,
         schedule,
         transactions: sections.transactions,
         statements: sections.statements,
         connections: sections.connections,
+        endpoints: None,
         timeline: outcome.timeline.clone(),
         audits: facts.findings.iter().map(Audit::from).collect(),
         driver,
@@ -219,6 +222,9 @@ fn plan(facts: &Facts<'_>) -> PlanRecord {
         isolation: facts.isolation.map(|level| level.to_string()),
         reconnect: plan.reconnect,
         poller: pgdyno_engine::POLLER.to_owned(),
+        connect_rate: plan.connect.rate.map(|rate| rate.per_second),
+        connect_burst: plan.connect.rate.map(|rate| rate.burst),
+        session_age_s: plan.connect.session_age.map(|age| age.as_secs_f64()),
     }
 }
 

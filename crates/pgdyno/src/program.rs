@@ -2,11 +2,13 @@
 
 use std::io::Read as _;
 
+use pgdyno_engine::outcome::StatementSlot;
 use pgdyno_engine::plan::{Program, TransactionType};
 use pgdyno_record::{ScriptInfo, StatementInfo, StatementKind};
 use pgdyno_script::choice::{parse_define, split_weight};
+use pgdyno_script::declared;
+use pgdyno_script::independence::independent_draws;
 use pgdyno_script::names::SCALE;
-use pgdyno_script::script::CommandKind;
 use pgdyno_script::{Names, Script, SqlKind, Vars};
 use pgdyno_workload::{Body, Workload};
 
@@ -50,7 +52,15 @@ pub(crate) fn of_workload(workload: &dyn Workload) -> Result<Program, Failure> {
 /// pgbench's own, `-` standard input. `:scale` is not set, unless by a define.
 pub(crate) fn of_files(files: &[String], defines: &[String]) -> Result<Program, Failure> {
     let sources = files.iter().map(|file| read(file)).collect::<Result<Vec<_>, _>>()?;
-    compile(sources, defines, None)
+    let program = compile(sources, defines, None)?;
+    let mistakes: Vec<String> = program
+        .types
+        .iter()
+        .flat_map(|kind| declared::mistakes(&kind.script))
+        .map(|mistake| mistake.to_string())
+        .collect();
+    // What was meant to be checked and is not would pass for checked.
+    if mistakes.is_empty() { Ok(program) } else { Err(Failure::usage(mistakes.join("\n"))) }
 }
 
 /// Whether one of pgbench's own is among `--script FILE[@WEIGHT]`.
@@ -136,35 +146,36 @@ pub(crate) fn script_infos(program: &Program) -> Vec<ScriptInfo> {
 /// The statements for the record, by their slots in the tallies.
 pub(crate) fn statement_infos(
     program: &Program,
-    slots: &[pgdyno_engine::outcome::StatementSlot],
+    slots: &[StatementSlot],
 ) -> Vec<StatementInfo> {
-    slots
+    let independent: Vec<_> = program
+        .types
         .iter()
-        .filter_map(|slot| {
-            let command = program.types.get(slot.script)?.script.commands.get(slot.command)?;
-            let kind = match &command.kind {
-                CommandKind::Sql(sql) => sql.kinds.get(slot.part).copied(),
-                _ => None,
-            };
-            let declared = match &command.kind {
-                CommandKind::Sql(sql) if slot.part == 0 => sql.rows_declared,
-                _ => None,
-            };
-            Some(StatementInfo {
-                script: slot.script as u32,
-                command: slot.command as u32,
-                text: if slot.part == 0 {
-                    command.label.clone()
-                } else {
-                    format!("{} [statement {}]", command.label, slot.part + 1)
-                },
-                kind: kind.map_or(StatementKind::Meta, statement_kind),
-                // A CTE's writes are not in the command tag.
-                writes: kind.is_some_and(|k| k.writes() && k != SqlKind::WithWrites),
-                rows_expected: declared,
-            })
+        .map(|kind| independent_draws(&kind.script, &program.names))
+        .collect();
+    let info = |slot: &StatementSlot| {
+        let command = program.types.get(slot.script)?.script.commands.get(slot.command)?;
+        let sql = command.kind.sql();
+        let kind = sql.and_then(|sql| sql.kinds.get(slot.part).copied());
+        let found = independent.get(slot.script).into_iter().flatten();
+        let mut found = found.filter(|one| (one.command, one.part) == (slot.command, slot.part));
+        Some(StatementInfo {
+            script: slot.script as u32,
+            command: slot.command as u32,
+            text: match sql {
+                Some(sql) if sql.is_combined() => sql.label_of(slot.part),
+                _ => command.label.clone(),
+            },
+            kind: kind.map_or(StatementKind::Meta, statement_kind),
+            // A CTE's writes are not in the command tag.
+            writes: kind.is_some_and(|k| k.writes() && k != SqlKind::WithWrites),
+            rows_expected: sql.and_then(|sql| sql.rows_declared_of(slot.part)),
+            writes_hidden: sql
+                .is_some_and(|sql| sql.hides_writes.get(slot.part).copied().unwrap_or(false)),
+            independent: found.next().map(|one| one.variables.clone()).unwrap_or_default(),
         })
-        .collect()
+    };
+    slots.iter().filter_map(info).collect()
 }
 
 fn statement_kind(kind: SqlKind) -> StatementKind {

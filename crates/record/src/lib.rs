@@ -9,6 +9,7 @@
 //! Nothing here knows a server, a socket or a terminal.
 
 pub mod driver;
+pub mod endpoint;
 pub mod latency;
 pub mod redact;
 pub mod run;
@@ -19,10 +20,11 @@ pub mod timeline;
 pub mod verdict;
 
 pub use driver::{CpuWait, DriverRecord, Saturation, WorkerHealth, WorkerRecord};
+pub use endpoint::{EndpointRecord, EndpointTally, EndpointsRecord};
 pub use latency::{Latencies, LatencyError, LatencyRecord};
 pub use run::{
     Audit, AuditOutcome, BackoffPlan, ConnectionRecord, Counts, EndKind, Ended, Endpoint, Limit,
-    LoadRecord, LoadedTable, MachineRecord, PlanRecord, RunRecord, SCHEMA_VERSION, ScheduleRecord,
+    LoadRecord, LoadedTable, MachineRecord, PlanRecord, ResetHow, ResetRecord, RunRecord, SCHEMA_VERSION, ScheduleRecord,
     ScriptInfo, Sections, StatementInfo, StatementKind, StatementRecord, TargetRecord, TlsRecord,
     Totals, TransactionRecord, WorkloadRecord,
 };

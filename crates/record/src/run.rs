@@ -10,6 +10,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use crate::driver::DriverRecord;
+use crate::endpoint::EndpointsRecord;
 use crate::latency::LatencyRecord;
 use crate::sqlstate::SqlState;
 use crate::timeline::TimelineRecord;
@@ -50,6 +51,9 @@ pub struct RunRecord {
     pub ended: Ended,
     /// Loading the tables, where it happened in this run.
     pub load: Option<LoadRecord>,
+    /// Bringing the tables back to their initial state, where that was asked for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reset: Option<ResetRecord>,
     /// All transaction types together.
     pub totals: Totals,
     /// What became of the offered rate; none without a rate.
@@ -60,6 +64,9 @@ pub struct RunRecord {
     pub statements: Vec<StatementRecord>,
     /// Connections made for the run.
     pub connections: ConnectionRecord,
+    /// Each endpoint, where clients were dealt over several.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub endpoints: Option<EndpointsRecord>,
     /// What happened in each second.
     pub timeline: TimelineRecord,
     /// The checks that the work was done.
@@ -209,6 +216,15 @@ pub struct PlanRecord {
     pub reconnect: bool,
     /// How readiness was waited for, e.g. `epoll`.
     pub poller: String,
+    /// New connections a second, sustained; none is as fast as possible.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub connect_rate: Option<f64>,
+    /// New connections at once, before that rate counts.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub connect_burst: Option<u32>,
+    /// Age at which the server ends a session; clients leave theirs before, s.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub session_age_s: Option<f64>,
 }
 
 /// How a run came to its end.
@@ -263,6 +279,32 @@ pub struct LoadedTable {
     pub rows: u64,
     /// Time from its first to its last row, s.
     pub seconds: f64,
+}
+
+/// How the tables were brought back to their initial state.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ResetHow {
+    /// They were in it.
+    NotNeeded,
+    /// What had been changed was put back.
+    InPlace,
+    /// They were made and loaded anew.
+    Reload,
+}
+
+/// Bringing the tables back to their initial state before a run.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ResetRecord {
+    /// How.
+    pub how: ResetHow,
+    /// Rows put back, removed or loaded.
+    pub rows: u64,
+    /// Wall-clock time, looking included; s.
+    pub seconds: f64,
+    /// Why this way; empty where nothing else was thinkable.
+    pub reason: String,
 }
 
 /// All transaction types together.
@@ -403,6 +445,14 @@ pub struct StatementInfo {
     pub writes: bool,
     /// Rows that each execution should touch at least, where declared.
     pub rows_expected: Option<u64>,
+    /// Whether it writes within its WITH, where the command tag does not count:
+    /// only an audit of the tables can tell.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub writes_hidden: bool,
+    /// Variables that its WHERE asks for at once, though each is drawn
+    /// independently of another: rows that have them all are there by chance.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub independent: Vec<String>,
 }
 
 /// One statement.
@@ -419,6 +469,9 @@ pub struct StatementRecord {
     pub short: u64,
     /// Executions that touched no row.
     pub no_row: u64,
+    /// Their share (0..=1) of the executions.
+    #[serde(default)]
+    pub no_row_share: f64,
     /// Executions that ended the transaction as failed.
     pub failures: u64,
     /// Executions after whose failure the transaction was tried again.
@@ -440,6 +493,15 @@ pub struct ConnectionRecord {
     pub failed: u64,
     /// Time spent closing connections, µs.
     pub close_us_sum: u64,
+    /// Connections that ended while their client went on with another.
+    #[serde(default)]
+    pub lost: u64,
+    /// Connections left because they were too old.
+    #[serde(default)]
+    pub renewed: u64,
+    /// Time that clients waited for leave to connect, over all of them, µs.
+    #[serde(default)]
+    pub waited_us_sum: u64,
     /// From the start of connecting to the first ReadyForQuery; its count is
     /// the number of connections made.
     pub setup: LatencyRecord,

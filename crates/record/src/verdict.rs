@@ -80,6 +80,10 @@ pub enum Verdict {
         /// Share (0..=1) of its executions that touched fewer rows than they
         /// should: none, where nothing else is declared.
         share: f64,
+        /// Variables that its WHERE asks for at once, though they are drawn
+        /// independently; empty where this does not explain it.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        independent: Vec<String>,
     },
     /// A check that the work was done failed.
     AuditFailed {

@@ -4,6 +4,7 @@ use std::ops::Range;
 
 use crate::error::ScriptError;
 use crate::names::{Names, Slot, is_name_byte, is_name_start};
+use crate::script::SQL_LABEL_MAX;
 use crate::statement::{SqlKind, statements};
 use crate::vars::Vars;
 
@@ -109,6 +110,16 @@ impl Sql {
         self.kinds.contains(&SqlKind::Commit)
     }
 
+    /// The first line of statement `part`, for reports: what
+    /// [`crate::Command::label`] is for the whole.
+    #[must_use]
+    pub fn label_of(&self, part: usize) -> String {
+        let span = statements(&self.text).into_iter().nth(part).map(|found| found.span);
+        let text = span.and_then(|span| self.text.get(span)).unwrap_or_default();
+        let line = text.split(|byte| *byte == b'\n').next().unwrap_or_default();
+        String::from_utf8_lossy(&line[..line.len().min(SQL_LABEL_MAX)]).trim_end().to_owned()
+    }
+
     /// The text as text, for reports.
     #[must_use]
     pub fn text_lossy(&self) -> std::borrow::Cow<'_, str> {
@@ -165,10 +176,10 @@ fn end_while(text: &[u8], start: usize, keep: impl Fn(u8) -> bool) -> usize {
 impl Sql {
     pub(crate) fn new(text: Vec<u8>, rows_declared: Option<u64>, names: &mut Names) -> Self {
         let (pieces, numbered, params) = cut(&text, names);
-        let (kinds, hides_writes): (Vec<_>, Vec<_>) = statements(&text).into_iter().unzip();
+        let statements = statements(&text);
         Self {
-            kinds: kinds.into(),
-            hides_writes: hides_writes.into(),
+            kinds: statements.iter().map(|found| found.kind).collect(),
+            hides_writes: statements.iter().map(|found| found.hides_writes).collect(),
             text: text.into(),
             pieces: pieces.into(),
             numbered: numbered.into(),
@@ -245,6 +256,15 @@ mod tests {
         let error = sql(&text, &mut names).check_params().expect_err("one too many");
         let said = format!("statement has too many arguments (maximum is 255): {text}");
         assert_eq!(error.to_string(), said);
+    }
+
+    /// Each statement of a group has a label of its own.
+    #[test]
+    fn labels_of_groups() {
+        let sql =
+            sql("BEGIN; /* x */ SELECT ';'\nFROM t;;\n  UPDATE t SET a = 1", &mut Names::new());
+        let labels: Vec<_> = (0..4).map(|part| sql.label_of(part)).collect();
+        assert_eq!(labels, ["BEGIN;", "SELECT ';'", "UPDATE t SET a = 1", ""]);
     }
 
     /// In a group, the declared rows are those of its first write.

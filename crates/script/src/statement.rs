@@ -46,12 +46,21 @@ impl SqlKind {
 /// What the statements of a text are.
 #[cfg(test)]
 fn kinds(text: &[u8]) -> Vec<SqlKind> {
-    statements(text).into_iter().map(|(kind, _)| kind).collect()
+    statements(text).into_iter().map(|found| found.kind).collect()
 }
 
-/// What the statements of a text are, and whether each writes within its WITH,
-/// where its command tag does not count.
-pub(crate) fn statements(text: &[u8]) -> Vec<(SqlKind, bool)> {
+/// What is seen of one statement of a text.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Found {
+    pub(crate) kind: SqlKind,
+    /// It writes within its WITH, where its command tag does not count.
+    pub(crate) hides_writes: bool,
+    /// Where it is, from its first token to its semicolon.
+    pub(crate) span: std::ops::Range<usize>,
+}
+
+/// The statements of a text; at least one.
+pub(crate) fn statements(text: &[u8]) -> Vec<Found> {
     let mut kinds = Vec::new();
     let mut statement = Statement::default();
     let mut at = 0;
@@ -63,16 +72,16 @@ pub(crate) fn statements(text: &[u8]) -> Vec<(SqlKind, bool)> {
                 let ended = std::mem::take(&mut statement);
                 // For nothing between two semicolons the server has no answer.
                 if ended.seen {
-                    kinds.push(ended.told());
+                    kinds.push(ended.found(end));
                 }
             }
-            _ => statement.token(kind, &text[at..end]),
+            _ => statement.token(kind, text, at..end),
         }
         at = end;
     }
     // Behind the last semicolon there is a statement only if there is something.
     if statement.seen || kinds.is_empty() {
-        kinds.push(statement.told());
+        kinds.push(statement.found(text.len()));
     }
     kinds
 }
@@ -81,6 +90,7 @@ pub(crate) fn statements(text: &[u8]) -> Vec<(SqlKind, bool)> {
 #[derive(Default)]
 struct Statement {
     seen: bool,
+    start: usize,
     depth: usize,
     body: BodyTracker,
     /// The first [`Statement::HEAD_MAX`] words, in upper case.
@@ -97,8 +107,11 @@ impl Statement {
     /// Enough to see ROLLBACK TRANSACTION TO.
     const HEAD_MAX: usize = 3;
 
-    fn token(&mut self, kind: Kind, token: &[u8]) {
-        self.seen = true;
+    fn token(&mut self, kind: Kind, text: &[u8], span: std::ops::Range<usize>) {
+        if !std::mem::replace(&mut self.seen, true) {
+            self.start = span.start;
+        }
+        let token = &text[span];
         match kind {
             Kind::Open => self.depth += 1,
             Kind::Close => self.depth = self.depth.saturating_sub(1),
@@ -127,9 +140,9 @@ impl Statement {
         }
     }
 
-    fn told(self) -> (SqlKind, bool) {
-        let writes_inside = self.writes_inside;
-        (self.kind(), writes_inside)
+    fn found(self, end: usize) -> Found {
+        let (hides_writes, span) = (self.writes_inside, self.start..end);
+        Found { kind: self.kind(), hides_writes, span }
     }
 
     fn kind(self) -> SqlKind {
@@ -222,8 +235,8 @@ mod tests {
             ("WITH a AS (SELECT 1) INSERT INTO t SELECT * FROM a", &[false]),
             ("SELECT 1; WITH a AS (INSERT INTO t VALUES (1)) UPDATE t SET x = 1", &[false, true]),
         ] {
-            let found: Vec<bool> = statements(text.as_bytes()).into_iter().map(|s| s.1).collect();
-            assert_eq!(found, hidden, "{text}");
+            let found = statements(text.as_bytes()).into_iter().map(|found| found.hides_writes);
+            assert_eq!(found.collect::<Vec<_>>(), hidden, "{text}");
         }
     }
 }

@@ -48,6 +48,9 @@ impl Sections {
                 initial_s,
                 failed: tally.connections.failed,
                 close_us_sum: tally.connections.close_us_sum,
+                lost: tally.connections.lost,
+                renewed: tally.connections.renewed,
+                waited_us_sum: tally.connections.waited_us_sum,
                 setup: tally.connections.setup.to_record(),
             },
         }
@@ -109,6 +112,7 @@ fn statement(info: &StatementInfo, tally: &StatementTally) -> StatementRecord {
         rows: tally.rows,
         short: tally.short,
         no_row: tally.no_row,
+        no_row_share: mean(tally.no_row.into(), tally.executions),
         failures: tally.failures,
         retries: tally.retries,
         time_mean_us: mean(tally.time_us_sum.into(), tally.executions),
@@ -143,6 +147,8 @@ mod tests {
             kind: if writes { StatementKind::Update } else { StatementKind::Select },
             writes,
             rows_expected: None,
+            writes_hidden: false,
+            independent: Vec::new(),
         };
         let mut tally = Tally::new(1, 2, false);
         for n in 0..10 {
@@ -157,6 +163,7 @@ mod tests {
         assert_eq!((sections.totals.tps, sections.totals.goodput_tps), (5.0, 2.5));
         assert_eq!(sections.totals.rows_written_per_commit, 0.5);
         assert_eq!((sections.statements[0].short, sections.statements[1].short), (5, 0));
+        assert_eq!(sections.statements[0].no_row_share, 0.5);
         assert_eq!(sections.statements[0].time_mean_us, 30.0);
         assert_eq!(sections.statements[2].executions, 0);
         assert_eq!(sections.transactions[1].counts, Counts::default());

@@ -97,6 +97,7 @@ fn found_no_row(record: &StatementRecord) -> Option<Verdict> {
         command: info.command,
         statement: info.text.clone(),
         share,
+        independent: info.independent.clone(),
     })
 }
 

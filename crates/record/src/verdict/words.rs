@@ -47,8 +47,13 @@ pub(super) fn text(verdict: &Verdict) -> String {
         Verdict::DriverSaturated { reason } => {
             format!("the driver was the bottleneck, not the database: {reason}")
         }
-        Verdict::WritesFoundNoRow { statement, share, .. } => {
-            format!("{} of executions did not touch their rows: {statement}", percent(*share))
+        Verdict::WritesFoundNoRow { statement, share, independent, .. } => {
+            let found = format!("{} of executions did not touch their rows", percent(*share));
+            match independent.as_slice() {
+                [] => format!("{found}: {statement}"),
+                // The reason first: a long statement is cut where it is shown.
+                names => format!("{found}; {} are drawn independently: {statement}", listed(names)),
+            }
         }
         Verdict::AuditFailed { audit, off_by } => format!("audit failed: {audit}, off by {off_by}"),
         Verdict::NotAudited { skipped: 0 } => {
@@ -90,6 +95,10 @@ pub(super) fn advice(verdict: &Verdict) -> &'static str {
         Verdict::DriverSaturated { .. } => {
             "use more workers, another machine for the driver, or fewer clients"
         }
+        Verdict::WritesFoundNoRow { independent, .. } if !independent.is_empty() => {
+            "a row that has all of these values is there only by chance: draw one of them and \
+             derive the others from it"
+        }
         Verdict::WritesFoundNoRow { .. } => {
             "check that the keys drawn belong together and that the tables were loaded at this scale"
         }
@@ -114,6 +123,15 @@ pub(super) fn advice(verdict: &Verdict) -> &'static str {
             "the others went on with less load than planned; see the errors in the record"
         }
         Verdict::NothingCommitted => "see the failures by SQLSTATE",
+    }
+}
+
+/// `a`, `a and b`, `a, b and c`.
+fn listed(names: &[String]) -> String {
+    match names {
+        [] => String::new(),
+        [one] => one.clone(),
+        [others @ .., last] => format!("{} and {last}", others.join(", ")),
     }
 }
 
