@@ -13,6 +13,9 @@ use pgdyno_script::{Names, Vars};
 use pgdyno_target::dialect::Dialect;
 use pgdyno_wire::connect::ConnectContext;
 
+pub use crate::connect::{Balance, ConnectPlan, ConnectRate};
+use pgdyno_workload::Terminals;
+
 /// How long transactions under way may take to finish after an interrupt,
 /// before their connections are closed. Long enough for a commit on a slow
 /// disk, short enough for a person who pressed Ctrl-C.
@@ -126,12 +129,15 @@ pub struct LogPlan {
 /// Everything that a run is to do.
 #[derive(Clone)]
 pub struct RunPlan {
-    /// Where to connect; clients are dealt over the endpoints in turn.
+    /// Where to connect; clients are dealt over the endpoints.
     pub endpoints: Vec<Arc<ConnectContext>>,
     /// Answers what differs from database to database.
     pub dialect: &'static dyn Dialect,
     /// What to run.
     pub program: Program,
+    /// Who chooses the transactions and their commands, where the program's
+    /// scripts are the commands of procedures; `None` runs them as scripts.
+    pub terminals: Option<Arc<dyn Terminals>>,
     /// Sessions; at least 1.
     pub clients: NonZeroU32,
     /// Threads; at least 1 and at most `clients`.
@@ -169,6 +175,8 @@ pub struct RunPlan {
     pub unknown_goes_on: bool,
     /// A new connection for each transaction.
     pub reconnect: bool,
+    /// How sessions are made and kept.
+    pub connect: ConnectPlan,
     /// The seed of all random numbers.
     pub seed: u64,
     /// Who chooses scripts.

@@ -19,7 +19,7 @@ use std::time::{Duration, Instant};
 use pgdyno_engine::observe::Silent;
 use pgdyno_engine::outcome::Ended;
 use pgdyno_engine::plan::{
-    Backoff, ChoiceStream, ClockStart, Limit, Program, Protocol, RetryPolicy, RunPlan,
+    Backoff, ChoiceStream, ClockStart, ConnectPlan, Limit, Program, Protocol, RetryPolicy, RunPlan,
     TransactionType,
 };
 use pgdyno_script::{Names, Script, Vars};
@@ -120,6 +120,7 @@ fn plan(server: &EmbeddedServer, text: &str, protocol: Protocol, transactions: u
         endpoints: vec![ConnectContext::new(&server.options_unix()).unwrap()],
         dialect: postgres(),
         program: Program { types, names, initial },
+        terminals: None,
         clients: NonZeroU32::new(CLIENTS).unwrap(),
         workers: NonZeroU32::new(WORKERS).unwrap(),
         protocol,
@@ -135,6 +136,7 @@ fn plan(server: &EmbeddedServer, text: &str, protocol: Protocol, transactions: u
         continue_on_error: false,
         unknown_goes_on: true,
         reconnect: false,
+        connect: ConnectPlan::default(),
         seed: 1,
         choice: ChoiceStream::PerClient,
         statement_latency: true,

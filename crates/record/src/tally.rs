@@ -8,6 +8,7 @@
 
 use std::collections::BTreeMap;
 
+use crate::endpoint::EndpointTally;
 use crate::latency::Latencies;
 use crate::sqlstate::{FailureClass, SqlState};
 
@@ -33,12 +34,16 @@ pub struct Tally {
     pub statements: Vec<StatementTally>,
     /// Connections made.
     pub connections: ConnectTally,
+    /// By endpoint, where they are counted apart; else empty.
+    pub endpoints: Vec<EndpointTally>,
+    /// Counters of a workload's own, where it has any; it knows what they mean.
+    pub counters: Vec<u64>,
 }
 
 /// Counters of one transaction type.
 ///
-/// Each transaction ends in exactly one of committed, failed, unknown and
-/// skipped.
+/// Each transaction ends in exactly one of committed, rolled back, failed,
+/// unknown and skipped.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ScriptTally {
     /// Transactions committed.
@@ -52,6 +57,9 @@ pub struct ScriptTally {
     pub rows_written: u64,
     /// Of the committed: those above the latency limit.
     pub late: u64,
+    /// Rolled back because the rules of the transaction say so: neither
+    /// committed nor failed. Their times are in no histogram.
+    pub rolled_back: u64,
     /// Failed with 40001 after the last try.
     pub failed_serialization: u64,
     /// Failed with 40P01 after the last try.
@@ -114,6 +122,12 @@ pub struct ConnectTally {
     pub failed: u64,
     /// Time spent closing connections, µs. pgbench's `-C` counts it.
     pub close_us_sum: u64,
+    /// Connections that ended while their client had not.
+    pub lost: u64,
+    /// Connections left because they were too old.
+    pub renewed: u64,
+    /// Time that clients waited for leave to connect, µs.
+    pub waited_us_sum: u64,
 }
 
 impl Tally {
@@ -129,6 +143,8 @@ impl Tally {
             scripts: vec![ScriptTally::default(); scripts],
             statements: vec![statement; statements],
             connections: ConnectTally::default(),
+            endpoints: Vec::new(),
+            counters: Vec::new(),
         }
     }
 
@@ -137,6 +153,8 @@ impl Tally {
         merge_slots(&mut self.scripts, &other.scripts, ScriptTally::merge);
         merge_slots(&mut self.statements, &other.statements, StatementTally::merge);
         self.connections.merge(&other.connections);
+        merge_slots(&mut self.endpoints, &other.endpoints, EndpointTally::merge);
+        merge_slots(&mut self.counters, &other.counters, |mine, theirs| *mine += theirs);
     }
 
     /// All transaction types as one.
@@ -154,6 +172,7 @@ impl Tally {
     pub fn clear(&mut self) {
         self.clear_work();
         self.connections.clear();
+        self.endpoints.iter_mut().for_each(EndpointTally::clear);
     }
 
     /// Forgets transactions and statements but not the connections, which were
@@ -162,6 +181,8 @@ impl Tally {
     pub fn clear_work(&mut self) {
         self.scripts.iter_mut().for_each(ScriptTally::clear);
         self.statements.iter_mut().for_each(StatementTally::clear);
+        self.endpoints.iter_mut().for_each(EndpointTally::clear_work);
+        self.counters.fill(0);
     }
 }
 
@@ -208,6 +229,12 @@ impl ScriptTally {
         self.count_tries(tries);
     }
 
+    /// Counts a transaction that was rolled back because its rules say so.
+    pub fn roll_back(&mut self, tries: u32) {
+        self.rolled_back += 1;
+        self.count_tries(tries);
+    }
+
     /// Counts a transaction whose commit may or may not have happened.
     pub fn unknown(&mut self, tries: u32) {
         self.unknown += 1;
@@ -236,7 +263,7 @@ impl ScriptTally {
     /// All transactions, whatever their end.
     #[must_use]
     pub fn finished(&self) -> u64 {
-        self.committed + self.failed() + self.unknown + self.skipped
+        self.committed + self.rolled_back + self.failed() + self.unknown + self.skipped
     }
 
     /// Adds all of `other`.
@@ -245,6 +272,7 @@ impl ScriptTally {
         self.committed_without_effect += other.committed_without_effect;
         self.rows_written += other.rows_written;
         self.late += other.late;
+        self.rolled_back += other.rolled_back;
         self.failed_serialization += other.failed_serialization;
         self.failed_deadlock += other.failed_deadlock;
         self.failed_other += other.failed_other;
@@ -326,13 +354,16 @@ impl ConnectTally {
         self.setup.merge(&other.setup);
         self.failed += other.failed;
         self.close_us_sum += other.close_us_sum;
+        self.lost += other.lost;
+        self.renewed += other.renewed;
+        self.waited_us_sum += other.waited_us_sum;
     }
 
     /// Sets everything back to zero and keeps the histogram's memory.
     pub fn clear(&mut self) {
-        self.setup.clear();
-        self.failed = 0;
-        self.close_us_sum = 0;
+        let mut setup = std::mem::take(&mut self.setup);
+        setup.clear();
+        *self = Self { setup, ..Self::default() };
     }
 }
 

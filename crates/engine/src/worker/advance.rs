@@ -12,7 +12,7 @@ use super::client::{Awaited, Client, State};
 use super::core::{Core, FromWorker};
 use super::log::{LogEnd, LogEntry};
 use super::measure::Phase;
-use super::{Cx, Flow, commands, failures, replies, session};
+use super::{Cx, Flow, commands, failures, procedure, renew, replies, session};
 use crate::plan::ChoiceStream;
 
 /// How a transaction ended.
@@ -20,6 +20,8 @@ use crate::plan::ChoiceStream;
 pub(super) enum End {
     /// Its script ran to the end.
     Done,
+    /// A procedure rolled back on purpose.
+    RolledBack,
     /// It failed, and is not tried again.
     Failed(SqlState),
     /// Its start was already too late.
@@ -38,7 +40,11 @@ fn step(core: &mut Core, cx: Cx<'_>, client: &mut Client) -> Flow {
         State::Choosing => choose(core, cx, client),
         State::Throttled { due_ns } => throttled(core, client, due_ns),
         State::Ramping { due_ns } => ramping(core, client, due_ns),
+        State::Pausing { due_ns } => pausing(core, client, due_ns),
         State::Starting => start(core, cx, client),
+        State::AwaitingTurn { .. } | State::AwaitingEndpoint { .. } => {
+            renew::awaited(core, cx, client)
+        }
         State::Connecting => match session::drive(core, cx, client) {
             Ok(flow) => flow,
             Err(error) => failures::connection_failed(core, cx, client, &error),
@@ -86,8 +92,12 @@ fn awaiting(core: &mut Core, cx: Cx<'_>, client: &mut Client, awaited: Awaited) 
         }
         Awaited::Rollback => failures::rolled_back(core, cx, client),
         Awaited::Command if !client.replies.error.is_empty() => {
+            if let Some(flow) = procedure::refused(core, cx, client) {
+                return flow;
+            }
             failures::sql(core, cx, client, committing)
         }
+        Awaited::Command if client.procedure.is_some() => procedure::answered(client),
         Awaited::Command => {
             if let Some(fatal) = replies::store_last(core, cx, client) {
                 return failures::fatal(core, cx, client, &fatal);
@@ -117,6 +127,9 @@ fn choose(core: &mut Core, cx: Cx<'_>, client: &mut Client) -> Flow {
     if !core.begun {
         return Flow::Wait;
     }
+    if client.procedure.is_some() {
+        return procedure::choose(core, cx, client);
+    }
     let random = match cx.plan.choice {
         ChoiceStream::PerWorker => &mut core.choice_random,
         ChoiceStream::PerClient => &mut client.own_random,
@@ -129,6 +142,23 @@ fn choose(core: &mut Core, cx: Cx<'_>, client: &mut Client) -> Flow {
     if core.is_over() {
         return finish(core, client);
     }
+    chosen(core, client)
+}
+
+/// A procedure's terminal thinks and keys in.
+fn pausing(core: &mut Core, client: &mut Client, due_ns: u64) -> Flow {
+    if core.is_over() {
+        return finish(core, client);
+    }
+    if core.now_ns < due_ns {
+        client.waited = true;
+        return Flow::Wait;
+    }
+    chosen(core, client)
+}
+
+/// The next transaction is known; it starts at once, or when its time comes.
+pub(super) fn chosen(core: &mut Core, client: &mut Client) -> Flow {
     if core.schedule.exists() {
         return schedule(core, client);
     }
@@ -177,7 +207,7 @@ fn throttled(core: &mut Core, client: &mut Client, due_ns: u64) -> Flow {
 
 fn start(core: &mut Core, cx: Cx<'_>, client: &mut Client) -> Flow {
     if client.session.is_none() {
-        session::begin(core, cx, client);
+        renew::begin(core, cx, client);
         return Flow::Again;
     }
     if !core.schedule.exists() {
@@ -192,6 +222,7 @@ fn start(core: &mut Core, cx: Cx<'_>, client: &mut Client) -> Flow {
     client.rows_written = 0;
     client.failure = None;
     client.random_at_start = client.random;
+    procedure::begin_try(client);
     client.state = State::Running;
     Flow::Again
 }
@@ -216,7 +247,7 @@ pub(super) fn end_transaction(core: &mut Core, cx: Cx<'_>, client: &mut Client, 
         );
         return failures::abort(core, cx, client, None, &text);
     }
-    if cx.plan.reconnect {
+    if client.close_after {
         session::close(core, client);
         let before_ns = core.now_ns;
         let closing_us = (core.tick() - before_ns) / 1000;
@@ -250,21 +281,33 @@ pub(super) fn count(core: &mut Core, client: &mut Client, end: End) {
     };
     let (late, effect) = (response_ns > late_ns, !client.without_effect);
     let scheduled = core.schedule.exists();
-    let script = &mut core.figures.tally().scripts[client.script];
+    let tally = core.figures.tally();
+    if let Some(endpoint) = tally.endpoints.get_mut(client.slot as usize) {
+        match end {
+            End::Done => endpoint.commit(times.response_us),
+            End::Failed(_) => endpoint.transactions_failed += 1,
+            End::Unknown => endpoint.unknown += 1,
+            End::RolledBack | End::Skipped => {}
+        }
+    }
+    let script = &mut tally.scripts[client.script];
     if end == End::Done {
         script.rows_written += client.rows_written;
     }
     match end {
         End::Done if scheduled => script.commit(times, client.tries, late, effect),
         End::Done => script.commit_unscheduled(times.response_us, client.tries, late, effect),
+        End::RolledBack => script.roll_back(client.tries),
         End::Failed(sqlstate) => script.fail(sqlstate, client.tries),
         End::Skipped => script.skip(),
         End::Unknown => script.unknown(client.tries),
     }
+    procedure::ended(core, client, end);
     if core.figures.phase != Phase::Drain {
         let second = core.figures.second();
         match end {
             End::Done => second.commit(times, client.tries),
+            End::RolledBack => {}
             End::Failed(sqlstate) => second.fail(sqlstate, client.tries),
             End::Skipped => second.skip(),
             End::Unknown => second.unknown(client.tries),
@@ -280,7 +323,7 @@ pub(super) fn count(core: &mut Core, client: &mut Client, end: End) {
 fn write_log(core: &mut Core, client: &Client, end: End, times: TransactionTimes) {
     let Some(log) = &mut core.log else { return };
     let end = match end {
-        End::Done => LogEnd::Done,
+        End::Done | End::RolledBack => LogEnd::Done,
         End::Skipped => LogEnd::Skipped,
         End::Failed(sqlstate) => LogEnd::Failed(sqlstate.failure_class()),
         // pgbench does not count what it lost.

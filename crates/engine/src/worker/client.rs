@@ -13,6 +13,7 @@ use pgdyno_wire::backend::TransactionStatus;
 use pgdyno_wire::channel::Channel;
 use pgdyno_wire::connect::Connecting;
 
+use super::procedure::Procedure;
 use crate::poller::Want;
 
 /// What a client is doing. The names follow pgbench's life of a client. Small
@@ -23,6 +24,8 @@ pub(super) enum State {
     Ramping { due_ns: u64 },
     /// Between transactions, about to choose the next.
     Choosing,
+    /// A terminal thinks and keys in before the transaction that it has chosen.
+    Pausing { due_ns: u64 },
     /// Waits for its scheduled start.
     Throttled { due_ns: u64 },
     /// Ready to begin the chosen transaction.
@@ -30,6 +33,10 @@ pub(super) enum State {
     /// Making a session, at first or for each transaction; how far that is,
     /// is in [`Client::attempt`].
     Connecting,
+    /// Has chosen an endpoint, and waits for leave to connect.
+    AwaitingTurn { due_ns: u64 },
+    /// No endpoint takes connections; looks again then.
+    AwaitingEndpoint { due_ns: u64 },
     /// Executing commands.
     Running,
     /// Waits for the server.
@@ -51,8 +58,11 @@ impl State {
             self,
             Self::Ramping { .. }
                 | Self::Choosing
+                | Self::Pausing { .. }
                 | Self::Throttled { .. }
                 | Self::BackingOff { .. }
+                | Self::AwaitingTurn { .. }
+                | Self::AwaitingEndpoint { .. }
         )
     }
 }
@@ -163,6 +173,15 @@ impl Replies {
         self.columns.clear();
         self.fatal = None;
     }
+
+    /// Forgets everything of a session that is gone; keeps the memory.
+    pub(super) fn forget(&mut self) {
+        self.begin();
+        self.syncs = 0;
+        self.preparing = 0;
+        self.queue.clear();
+        self.farewell.clear();
+    }
 }
 
 /// One client of a worker.
@@ -174,6 +193,18 @@ pub(super) struct Client {
     pub(super) index: u32,
     /// Which of the plan's endpoints.
     pub(super) endpoint: u32,
+    /// Where its connection and transactions are counted by endpoint.
+    pub(super) slot: u32,
+    /// Its endpoint is not its own, which took no connection.
+    pub(super) away: bool,
+    /// Its session ends with the transaction under way.
+    pub(super) close_after: bool,
+    /// When its session is too old.
+    pub(super) renew_at_ns: u64,
+    /// When its session is looked at, see `renew`; `u64::MAX` is never.
+    pub(super) look_at_ns: u64,
+    /// The first attempt to connect that failed since it had a session.
+    pub(super) without_session_since_ns: Option<u64>,
     pub(super) state: State,
     /// Only while the state is [`State::Connecting`].
     pub(super) attempt: Option<Box<Attempt>>,
@@ -182,6 +213,8 @@ pub(super) struct Client {
     pub(super) out: Vec<u8>,
     pub(super) replies: Replies,
     pub(super) vars: Vars,
+    /// Where transactions are procedures: the terminal that runs them.
+    pub(super) procedure: Option<Box<Procedure>>,
 
     pub(super) random: Prng,
     /// `random` as it was at the first try.

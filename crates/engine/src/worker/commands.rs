@@ -10,7 +10,7 @@ use pgdyno_wire::frontend;
 
 use super::client::{Awaited, Client, State};
 use super::core::Core;
-use super::{Cx, Flow, advance, failures, session};
+use super::{Cx, Flow, advance, failures, procedure, session};
 use crate::plan::Protocol;
 
 /// Requests of a pipeline are handed to the socket when they are longer than
@@ -31,6 +31,9 @@ enum Next {
 
 /// Executes commands until one waits or the script ends.
 pub(super) fn run(core: &mut Core, cx: Cx<'_>, client: &mut Client) -> Flow {
+    if client.procedure.is_some() {
+        return procedure::run(core, cx, client);
+    }
     let commands = &cx.plan.program.types[client.script].script.commands;
     while let Some(command) = commands.get(client.pc) {
         client.command_begin_ns = core.now_ns;

@@ -15,7 +15,7 @@ use super::advance::{self, End};
 use super::client::{Awaited, Client, Failure, Fatal, State};
 use super::core::{Core, FromWorker};
 use super::session::ConnectError;
-use super::{Cx, Flow, replies, session};
+use super::{Cx, Flow, procedure, renew, replies, session};
 use crate::observe::Level;
 use crate::outcome::ClientError;
 use crate::plan::Backoff;
@@ -152,6 +152,7 @@ fn decide(core: &mut Core, cx: Cx<'_>, client: &mut Client, class: RetryClass) -
     client.without_effect = false;
     client.rows_written = 0;
     client.random = client.random_at_start;
+    procedure::begin_try(client);
     client.try_begin_ns = core.now_ns;
     client.state = State::Running;
     back_off(core, cx, client);
@@ -263,7 +264,9 @@ pub(super) fn lost(
     let said = server_error(client);
     // A server that ends the session in the middle of a commit may have
     // committed: its last words say nothing about that.
-    if client.commit_in_flight && said.as_ref().is_none_or(ServerError::is_fatal) {
+    let unknown = client.commit_in_flight && said.as_ref().is_none_or(ServerError::is_fatal);
+    let goes_on = cx.plan.connect.reconnect_lost && !core.control.is_abandoned();
+    if unknown && !goes_on {
         advance::count(core, client, End::Unknown);
     }
     client.commit_in_flight = false;
@@ -287,6 +290,10 @@ pub(super) fn lost(
         }
         _ => format!("client {id} script {script} aborted in command {pc} query {query}: "),
     };
+    if goes_on {
+        let text = format!("{place}{words}");
+        return renew::lost(core, cx, client, unknown, sqlstate.as_deref(), &text);
+    }
     core.error(&format!("{place}{words}"));
     // The farewell was printed as a notice; the run's outcome holds it too.
     let told = match farewell {
@@ -311,6 +318,9 @@ pub(super) fn connection_failed(
     client: &mut Client,
     error: &session::ConnectError,
 ) -> Flow {
+    if renew::goes_on(core, cx, client, error) {
+        return Flow::Again;
+    }
     // Whoever runs the plan tells why it did not begin.
     if !core.begun {
         core.start_failure.get_or_insert_with(|| (client.id, error.clone()));

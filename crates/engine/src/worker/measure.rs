@@ -4,6 +4,7 @@
 //! or drain. The three are kept apart; the audits need their sum, the report
 //! only the middle one.
 
+use pgdyno_record::EndpointTally;
 use pgdyno_record::tally::{ScriptTally, Tally};
 use pgdyno_record::timeline::{Second, SecondClock};
 
@@ -51,7 +52,11 @@ pub(crate) struct Interval {
 
 impl Figures {
     pub(super) fn new(measured: Tally) -> Self {
-        let small = || Tally::new(measured.scripts.len(), measured.statements.len(), false);
+        let small = || Tally {
+            counters: vec![0; measured.counters.len()],
+            endpoints: vec![EndpointTally::new(false); measured.endpoints.len()],
+            ..Tally::new(measured.scripts.len(), measured.statements.len(), false)
+        };
         Self {
             phase: Phase::Measured,
             warmup: small(),

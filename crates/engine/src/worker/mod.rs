@@ -8,9 +8,12 @@ mod advance;
 mod client;
 mod commands;
 mod core;
+mod endpoints;
 mod failures;
 pub(crate) mod log;
 mod measure;
+mod procedure;
+mod renew;
 mod replies;
 mod schedule;
 mod session;
@@ -27,6 +30,7 @@ use pgdyno_script::choice::ScriptChoice;
 use self::client::{Awaited, Client, State};
 use self::core::Core;
 pub(crate) use self::core::{Clock, Control, FromWorker};
+pub(crate) use self::endpoints::told_flags;
 pub(crate) use self::measure::Interval;
 pub(crate) use self::session::ConnectError;
 pub(crate) use self::start::{Setup, start};
@@ -36,6 +40,9 @@ use crate::request::Requests;
 /// How many connections a worker has under way at once while it starts. More
 /// would only queue in the server's listen backlog.
 const CONNECTING_MAX: usize = 64;
+
+/// While clients connect, a wish to stop is looked for so often.
+const CONNECTING_LOOK: Duration = Duration::from_millis(100);
 
 /// Of the delays up to [`DELAY_ALWAYS_NS`] one in so many is recorded, and
 /// stands for as many; every longer one is. Enough for quantiles, and nearly
@@ -54,6 +61,8 @@ struct Cx<'a> {
     choice: &'a ScriptChoice,
     /// Some command has `\gset` or `\aset`.
     stores: bool,
+    /// Somebody looks at rows: a command that stores, or terminals.
+    reads_rows: bool,
 }
 
 /// Whether a client can go on at once.
@@ -109,6 +118,7 @@ impl Worker {
             requests: &setup.requests,
             choice: &setup.choice,
             stores: setup.stores,
+            reads_rows: setup.stores || setup.plan.terminals.is_some(),
         };
         let connected = cx.plan.reconnect || self.connect_all(cx);
         self.core.tell(FromWorker::Ready { connected });
@@ -129,12 +139,13 @@ impl Worker {
                 return false;
             }
             while next < total && next - (self.core.ready as usize) < CONNECTING_MAX {
-                session::begin(&mut self.core, cx, &mut self.clients[next]);
+                renew::begin(&mut self.core, cx, &mut self.clients[next]);
                 advance::advance(&mut self.core, cx, &mut self.clients[next]);
                 next += 1;
             }
             if (self.core.ready as usize) < total {
-                self.turn(cx, Some(Duration::from_millis(100)));
+                let timeout = self.until_next().unwrap_or(CONNECTING_LOOK).min(CONNECTING_LOOK);
+                self.turn(cx, Some(timeout));
             }
             if self.core.ready >= told + 50 {
                 told = self.core.ready;
@@ -228,7 +239,11 @@ impl Worker {
             }
             woken += 1;
             self.note_delay(self.core.now_ns - due_ns);
-            advance::advance(&mut self.core, cx, &mut self.clients[index as usize]);
+            let client = &mut self.clients[index as usize];
+            if self.core.now_ns >= client.look_at_ns {
+                renew::look(&mut self.core, client);
+            }
+            advance::advance(&mut self.core, cx, client);
         }
         self.serve_queues(cx);
     }
@@ -293,8 +308,9 @@ impl Worker {
         if client.has_ended() || client.session.is_none() {
             return;
         }
-        let flow = failures::lost(&mut self.core, cx, client, error);
-        debug_assert_eq!(flow, Flow::Wait);
+        if failures::lost(&mut self.core, cx, client, error) == Flow::Again {
+            advance::advance(&mut self.core, cx, client);
+        }
     }
 
     /// After a wish to stop: clients that wait for the clock end at once.

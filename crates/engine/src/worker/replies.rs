@@ -14,7 +14,7 @@ use pgdyno_wire::backend::{
 
 use super::client::{Awaited, Client, Fatal, State};
 use super::core::Core;
-use super::{Cx, commands, failures};
+use super::{Cx, commands, failures, procedure};
 
 /// An incomplete message that needed more memory than this gives it back.
 const PARTIAL_KEEP_MAX: usize = 16 * 1024;
@@ -106,7 +106,8 @@ fn keep(cx: Cx<'_>, client: &mut Client, rest: &[u8]) -> usize {
         }
         return 0;
     };
-    let wants_rows = storing(cx, client).is_some();
+    let wants_rows = cx.reads_rows
+        && (client.procedure.is_some() || storing(cx, client).is_some());
     let Some(session) = &mut client.session else { return 0 };
     if rest.first() == Some(&tag::DATA_ROW) && !wants_rows {
         client.replies.rows += 1;
@@ -131,9 +132,8 @@ fn handle(
     match kind {
         tag::DATA_ROW => {
             client.replies.rows += 1;
-            if storing(cx, client).is_some() {
-                client.replies.row.clear();
-                client.replies.row.extend_from_slice(body);
+            if cx.reads_rows {
+                row_came(client, storing(cx, client).is_some(), body)?;
             }
         }
         tag::COMMAND_COMPLETE => {
@@ -159,6 +159,18 @@ fn handle(
             client.replies.fatal = Some(Fatal::Copy);
         }
         _ => {}
+    }
+    Ok(())
+}
+
+/// A row that somebody looks at.
+fn row_came(client: &mut Client, stores: bool, body: &[u8]) -> Result<(), ProtocolError> {
+    if stores {
+        client.replies.row.clear();
+        client.replies.row.extend_from_slice(body);
+    }
+    if client.procedure.is_some() && matches!(client.state, State::Awaiting(Awaited::Command)) {
+        procedure::row(client, DataRow::parse(body)?);
     }
     Ok(())
 }
@@ -192,7 +204,11 @@ fn error_came(core: &Core, cx: Cx<'_>, client: &mut Client, body: &[u8]) {
         return;
     }
     if preparing {
-        forget_prepared(cx, client);
+        if client.procedure.is_some() {
+            procedure::forget_prepared(cx, client);
+        } else {
+            forget_prepared(cx, client);
+        }
         // The script may yet make the table that is missing. At its first use
         // the statement is prepared again, and then its error counts.
         if matches!(client.state, State::Awaiting(Awaited::Preparation)) {
@@ -295,6 +311,9 @@ fn result_ended(
         client.replies.fatal.get_or_insert(fatal);
     }
     if in_pipeline {
+        if client.procedure.is_some() {
+            procedure::time(core, cx, client, slot);
+        }
         client.replies.queue.pop_front();
     }
     client.replies.last_rows = client.replies.rows;

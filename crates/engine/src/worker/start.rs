@@ -3,22 +3,28 @@
 use std::collections::VecDeque;
 use std::io;
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 use std::sync::mpsc::Sender;
 
 use mio::Waker;
+use pgdyno_record::EndpointTally;
 use pgdyno_record::latency::Latencies;
 use pgdyno_record::tally::Tally;
 use pgdyno_script::choice::ScriptChoice;
 use pgdyno_script::names;
 use pgdyno_script::random::{Prng, Streams};
 use pgdyno_script::vars::Vars;
+use pgdyno_workload::Seat;
 
 use super::client::{Client, Replies, State};
 use super::core::{Clock, Control, Core, FromWorker, limits};
+use super::endpoints::Endpoints;
 use super::log::{Log, LogColumns};
 use super::measure::Figures;
+use super::procedure::Procedure;
 use super::schedule::Schedule;
 use super::{BUFFER_BYTES, Worker};
+use crate::connect::ConnectLimiter;
 use crate::observe::Observer;
 use crate::plan::RunPlan;
 use crate::poller::Poller;
@@ -36,6 +42,9 @@ pub(crate) struct Setup {
     pub(crate) observer: Arc<dyn Observer>,
     pub(crate) control: Arc<Control>,
     pub(crate) clock: Clock,
+    pub(crate) limiter: Option<Arc<ConnectLimiter>>,
+    /// For each endpoint, whether it was told that it is down.
+    pub(crate) endpoints_told: Arc<[AtomicBool]>,
 }
 
 /// Tells a client's own stream (choice of scripts, jitter) from its stream of
@@ -57,7 +66,10 @@ pub(crate) fn start(
     let (first, count) = plan.share(index);
     let clients = make_clients(setup, first, count);
     let scripts = plan.program.types.len();
-    let tally = Tally::new(scripts, setup.requests.slots.len(), plan.statement_latency);
+    let mut tally = Tally::new(scripts, setup.requests.slots.len(), plan.statement_latency);
+    let counters = plan.terminals.as_ref().map_or(0, |terminals| terminals.counters().len());
+    tally.counters = vec![0; counters];
+    tally.endpoints = endpoint_tallies(plan);
     let (transactions_max, latency_limit_ns) = limits(plan);
     let threads = setup.streams.threads().nth(index as usize);
     let fallback = Prng::new(plan.seed);
@@ -75,6 +87,8 @@ pub(crate) fn start(
         poller,
         timers: Timers::with_capacity(clients.len()),
         figures: Figures::new(tally),
+        endpoints: Endpoints::new(plan, &setup.endpoints_told),
+        limiter: setup.limiter.clone(),
         log,
         end_ns: u64::MAX,
         transactions_max,
@@ -100,6 +114,12 @@ pub(crate) fn start(
     Ok((Worker { core, clients, setup: setup.clone(), buffer }, waker))
 }
 
+fn endpoint_tallies(plan: &RunPlan) -> Vec<EndpointTally> {
+    let hosts = plan.endpoints.iter().map(|context| context.options().hosts.len()).sum();
+    let counted = if plan.connect.count_endpoints { hosts } else { 0 };
+    vec![EndpointTally::new(true); counted]
+}
+
 fn log_columns(plan: &RunPlan) -> LogColumns {
     LogColumns {
         lag: plan.rate.is_some(),
@@ -119,18 +139,27 @@ fn make_clients(setup: &Setup, first: u32, count: u32) -> Vec<Client> {
 
 fn make_client(setup: &Setup, id: u32, index: u32, random: Prng) -> Client {
     let plan = &setup.plan;
-    // Clients are dealt in turn, so every endpoint gets its share of each worker's.
-    let endpoint = id % plan.endpoints.len() as u32;
     Client {
         id,
         index,
-        endpoint,
+        endpoint: 0,
+        slot: 0,
+        away: false,
+        close_after: plan.reconnect,
+        renew_at_ns: u64::MAX,
+        look_at_ns: u64::MAX,
+        without_session_since_ns: None,
         state: State::Choosing,
         attempt: None,
         session: None,
         out: Vec::with_capacity(256),
         replies: Replies::default(),
         vars: initial_vars(setup, id),
+        procedure: plan.terminals.as_ref().map(|terminals| {
+            let (clients, names) = (plan.clients.get(), &plan.program.names);
+            let seat = Seat { client: id, clients, seed: plan.seed, names };
+            Box::new(Procedure::new(terminals.terminal(&seat)))
+        }),
         random,
         random_at_start: random,
         own_random: Prng::new(plan.seed ^ OWN_STREAM_MARK.rotate_left(id) ^ u64::from(id)),

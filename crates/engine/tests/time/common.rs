@@ -10,8 +10,8 @@ use pgdyno_benches::null::{Config, NullServer};
 use pgdyno_engine::observe::Silent;
 use pgdyno_engine::outcome::{Ended, RunOutcome};
 use pgdyno_engine::plan::{
-    Backoff, ChoiceStream, ClockStart, Limit, LogPlan, Program, Protocol, Rate, RetryPolicy,
-    RunPlan, TransactionType,
+    Backoff, ChoiceStream, ClockStart, ConnectPlan, Limit, LogPlan, Program, Protocol, Rate,
+    RetryPolicy, RunPlan, TransactionType,
 };
 use pgdyno_script::{Names, Script, Vars};
 use pgdyno_target::postgres;
@@ -43,6 +43,7 @@ pub(crate) fn plan(server: &NullServer, clients: u32, time: Duration) -> RunPlan
         endpoints: vec![ConnectContext::new(&options).unwrap()],
         dialect: postgres(),
         program: Program { types: vec![TransactionType { script, weight: 1 }], names, initial },
+        terminals: None,
         clients: NonZeroU32::new(clients).unwrap(),
         workers: NonZeroU32::MIN,
         protocol: Protocol::Simple,
@@ -58,6 +59,7 @@ pub(crate) fn plan(server: &NullServer, clients: u32, time: Duration) -> RunPlan
         continue_on_error: false,
         unknown_goes_on: true,
         reconnect: false,
+        connect: ConnectPlan::default(),
         seed: 20_261_121,
         choice: ChoiceStream::PerClient,
         statement_latency: false,

@@ -9,8 +9,8 @@ use std::time::Duration;
 use pgdyno_engine::RunError;
 use pgdyno_engine::outcome::Ended;
 use pgdyno_engine::plan::{
-    Backoff, ChoiceStream, ClockStart, Limit, LogPlan, Program, Protocol, Rate, RetryPolicy,
-    RunPlan, TransactionType,
+    Backoff, ChoiceStream, ClockStart, ConnectPlan, Limit, LogPlan, Program, Protocol, Rate,
+    RetryPolicy, RunPlan, TransactionType,
 };
 use pgdyno_script::Vars;
 use pgdyno_script::names::SCALE;
@@ -92,6 +92,7 @@ fn engine_plan(
         endpoints: vec![Arc::clone(&server.context)],
         dialect: dialect::postgres(),
         program: program(plan, library, found),
+        terminals: None,
         clients: NonZeroU32::new(plan.clients).unwrap_or(NonZeroU32::MIN),
         workers: NonZeroU32::new(plan.threads).unwrap_or(NonZeroU32::MIN),
         protocol: match plan.protocol {
@@ -114,6 +115,7 @@ fn engine_plan(
         continue_on_error: plan.continue_on_error,
         unknown_goes_on: false,
         reconnect: plan.connect,
+        connect: ConnectPlan::default(),
         seed: plan.seed.unwrap_or_else(super::typed::clock_us),
         choice: ChoiceStream::PerWorker,
         statement_latency: plan.report_per_command,
