@@ -5,6 +5,7 @@
 //! share nothing while they measure. How anything is printed is none of this
 //! crate's business: what people must hear goes to an [`observe::Observer`].
 
+mod connect;
 pub mod load;
 pub mod observe;
 pub mod outcome;

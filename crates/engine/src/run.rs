@@ -16,6 +16,7 @@ use pgdyno_script::choice::ScriptChoice;
 use pgdyno_script::names::DEFAULT_SEED;
 use pgdyno_script::random::Streams;
 
+use crate::connect::ConnectLimiter;
 use crate::observe::Observer;
 use crate::outcome::{Acknowledged, ClientError, ERRORS_KEPT_MAX, Ended, RunOutcome};
 use crate::plan::{ClockStart, DRAIN_MAX, Limit, RunPlan};
@@ -114,6 +115,8 @@ fn make_setup(plan: RunPlan, observer: Arc<dyn Observer>) -> Result<Setup, RunEr
     let stores = plan.program.types.iter().any(|kind| {
         kind.script.commands.iter().any(|c| c.kind.sql().is_some_and(|sql| sql.store.is_some()))
     });
+    let limiter = plan.connect.rate.map(|rate| Arc::new(ConnectLimiter::new(rate)));
+    let endpoints_told = worker::told_flags(&plan);
     Ok(Setup {
         plan: Arc::new(plan),
         requests: Arc::new(requests),
@@ -123,6 +126,8 @@ fn make_setup(plan: RunPlan, observer: Arc<dyn Observer>) -> Result<Setup, RunEr
         observer,
         control: Arc::new(Control::default()),
         clock: Clock::start(),
+        limiter,
+        endpoints_told,
     })
 }
 

@@ -13,10 +13,12 @@ use pgdyno_record::latency::Latencies;
 use pgdyno_record::timeline::Second;
 use pgdyno_script::random::Prng;
 
+use super::endpoints::Endpoints;
 use super::log::Log;
 use super::measure::{Figures, Phase};
 use super::schedule::Schedule;
 use super::session::ConnectError;
+use crate::connect::ConnectLimiter;
 use crate::observe::{Level, Observer};
 use crate::outcome::ClientError;
 use crate::plan::{Limit, RunPlan};
@@ -133,6 +135,9 @@ pub(super) struct Core {
     pub(super) poller: Poller,
     pub(super) timers: Timers,
     pub(super) figures: Figures,
+    pub(super) endpoints: Endpoints,
+    /// Leave to connect, from a bucket that all workers share.
+    pub(super) limiter: Option<Arc<ConnectLimiter>>,
     pub(super) log: Option<Log>,
 
     /// When no transaction begins any more; `u64::MAX` without a time limit.

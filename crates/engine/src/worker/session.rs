@@ -8,7 +8,7 @@ use pgdyno_wire::frontend;
 
 use super::client::{Attempt, Awaited, Client, Replies, Session, State};
 use super::core::Core;
-use super::{Cx, Flow};
+use super::{Cx, Flow, renew};
 use crate::plan::Protocol;
 use crate::poller::Want;
 
@@ -43,8 +43,9 @@ impl From<std::io::Error> for ConnectError {
     }
 }
 
-/// Starts to connect. The state is [`State::Connecting`] afterwards.
-pub(super) fn begin(core: &mut Core, cx: Cx<'_>, client: &mut Client) {
+/// Starts to connect to the client's endpoint. The state is
+/// [`State::Connecting`] afterwards.
+pub(super) fn start_attempt(core: &mut Core, cx: Cx<'_>, client: &mut Client) {
     client.connect_begin_ns = core.tick();
     let context = Arc::clone(&cx.plan.endpoints[client.endpoint as usize]);
     let machine = Connecting::start(context);
@@ -100,6 +101,7 @@ fn established(core: &mut Core, cx: Cx<'_>, client: &mut Client) -> Result<Flow,
     for notice in &connected.notices {
         core.observer.notice(&notice.to_string());
     }
+    let host = connected.host_index;
     let session = open_session(connected, cx.requests.statements.len());
     let result = match watched {
         Some((_, Want::Read)) => Ok(()),
@@ -112,6 +114,7 @@ fn established(core: &mut Core, cx: Cx<'_>, client: &mut Client) -> Result<Flow,
     let now_ns = core.tick();
     let setup_us = now_ns.saturating_sub(client.connect_begin_ns) / 1000;
     core.figures.tally().connections.setup.record(setup_us);
+    renew::established(core, cx, client, host);
     if cx.plan.prepare_early && cx.plan.protocol == Protocol::Prepared {
         return Ok(prepare_everything(core, cx, client));
     }
