@@ -10,10 +10,13 @@ pub mod audit;
 pub mod condition;
 pub mod figures;
 mod params;
+mod plain;
 pub mod procedure;
 pub mod registry;
 pub mod rows;
 pub mod session;
+#[cfg(test)]
+mod testing;
 pub mod tpcb;
 pub mod tpcc;
 pub mod workload;

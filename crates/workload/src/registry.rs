@@ -1,6 +1,7 @@
 //! The list of workloads, and how one is made by name.
 
 use crate::params::{Chosen, PIECES};
+use crate::plain;
 use crate::tpcb::{Branch, Tpcb, Variant, Weights};
 use crate::workload::Workload;
 
@@ -27,6 +28,18 @@ pub struct Entry {
     /// Its parameters.
     pub params: &'static [Param],
     make: fn(&Choice<'_>) -> Result<Box<dyn Workload>, MakeError>,
+}
+
+impl Entry {
+    /// An entry whose maker is given a name, scale and parameters that exist.
+    pub(crate) const fn new(
+        name: &'static str,
+        description: &'static str,
+        params: &'static [Param],
+        make: fn(&Choice<'_>) -> Result<Box<dyn Workload>, MakeError>,
+    ) -> Self {
+        Self { name, description, params, make }
+    }
 }
 
 /// What a person chose.
@@ -193,6 +206,11 @@ pub fn workloads() -> &'static [Entry] {
         tpcb_entry(SimpleUpdate, TPCB_PARAMS, |choice| make_tpcb(SimpleUpdate, choice)),
         tpcb_entry(SelectOnly, TPCB_PARAMS, |choice| make_tpcb(SelectOnly, choice)),
         tpcb_entry(Mixed, MIXED_PARAMS, |choice| make_tpcb(Mixed, choice)),
+        plain::ENTRIES[0],
+        plain::ENTRIES[1],
+        plain::ENTRIES[2],
+        plain::ENTRIES[3],
+        plain::ENTRIES[4],
     ];
     ENTRIES
 }

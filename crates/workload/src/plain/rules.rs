@@ -1,0 +1,241 @@
+//! The rules of the described workloads, as data.
+
+use pgdyno_target::dialect::Isolation;
+
+use crate::figures::{Commits, Figures, Finding, Verdict, judge_rows, judge_still};
+
+/// What must be true of the figures' changes over a run.
+#[derive(Debug, Clone)]
+pub(super) enum Rule {
+    /// Nothing touches these.
+    Still { name: &'static str, what: &'static str, figures: Vec<&'static str> },
+    /// Each commit leaves one row in a table.
+    RowPerCommit { name: &'static str, table: &'static str, figure: &'static str },
+    /// Each commit adds one to a counter.
+    CountPerCommit { name: &'static str, figure: &'static str },
+    /// A read-modify-write of two rows in each transaction that leaves a row
+    /// in a log: their counters grow by two for each row, and what is moved
+    /// from one to the other neither comes nor goes.
+    Moved {
+        counter: &'static str,
+        log: &'static str,
+        total: &'static str,
+        /// Rows are locked before they are read: no level loses an update.
+        locks: bool,
+    },
+}
+
+impl Rule {
+    pub(super) fn judge(
+        &self,
+        level: Option<Isolation>,
+        base: &Figures,
+        now: &Figures,
+        commits: Commits,
+    ) -> Finding {
+        match self {
+            Self::Still { name, what, figures } => {
+                let changes =
+                    figures.iter().map(|figure| ((*figure).to_owned(), now.change(base, figure)));
+                judge_still(name, what, changes.collect())
+            }
+            Self::RowPerCommit { name, table, figure } => {
+                judge_rows(name, table, now.change(base, figure), commits)
+            }
+            Self::CountPerCommit { name, figure } => {
+                judge_count(name, figure, now.change(base, figure), commits)
+            }
+            Self::Moved { counter, log, total, locks } => {
+                let change = |figure: &str| now.change(base, figure);
+                let changes = Moves {
+                    counted: (counter, change(counter)),
+                    logged: (log, change(log)),
+                    total: (total, change(total)),
+                };
+                let promised = *locks || level.is_some_and(|l| l >= Isolation::RepeatableRead);
+                changes.judge(promised, level)
+            }
+        }
+    }
+}
+
+/// Judges whether a counter grew as the transactions that each add one to it.
+fn judge_count(name: &'static str, figure: &str, grown: i128, commits: Commits) -> Finding {
+    let (committed, unknown) = (i128::from(commits.committed), i128::from(commits.unknown));
+    let excess = grown - committed;
+    let (verdict, end) = if excess < 0 {
+        (Verdict::Fail, format!(": {} are missing", -excess))
+    } else if excess > unknown {
+        (Verdict::Fail, format!(": {} too many", excess - unknown))
+    } else {
+        (Verdict::Pass, String::new())
+    };
+    let of_unknown = if unknown > 0 {
+        format!(" and {unknown} commits of unknown outcome")
+    } else {
+        String::new()
+    };
+    let text =
+        format!("{figure} grew by {grown} for {committed} committed transactions{of_unknown}{end}");
+    let figures = vec![
+        (figure.to_owned(), grown),
+        ("transactions committed".to_owned(), committed),
+        ("commits of unknown outcome".to_owned(), unknown),
+    ];
+    Finding::new(name, verdict, text, figures).comparing(committed, grown, commits.unknown)
+}
+
+/// The changes that [`Rule::Moved`] is judged by.
+struct Moves<'a> {
+    counted: (&'a str, i128),
+    logged: (&'a str, i128),
+    total: (&'a str, i128),
+}
+
+impl Moves<'_> {
+    /// Each update adds one to what it has read, so one that is written over
+    /// is missing from the counters: their lag is the number of lost updates.
+    fn judge(&self, promised: bool, level: Option<Isolation>) -> Finding {
+        const NAME: &str = "transfers";
+        let expected = self.logged.1.saturating_mul(2);
+        let lost = expected.saturating_sub(self.counted.1);
+        let total = self.total.1;
+        let figures = [self.counted, self.logged, self.total]
+            .map(|(figure, change)| (figure.to_owned(), change))
+            .to_vec();
+        let made = |verdict, text: String| {
+            Finding::new(NAME, verdict, text, figures.clone()).comparing(
+                expected,
+                self.counted.1,
+                0,
+            )
+        };
+        let logged = self.logged.1;
+        if lost == 0 && total == 0 {
+            return made(
+                Verdict::Pass,
+                format!("{logged} transfers changed {expected} balances, and their total by 0"),
+            );
+        }
+        if lost < 0 || (lost == 0 && total != 0) {
+            let text = format!(
+                "{logged} transfers left {} changes of balances and changed their total by \
+                 {total:+}: more than lost updates can explain",
+                self.counted.1
+            );
+            return made(Verdict::Fail, text);
+        }
+        let what = format!(
+            "{lost} of {expected} updates were lost, and the total of all balances changed by \
+             {total:+}"
+        );
+        if promised {
+            return made(Verdict::Fail, what);
+        }
+        let where_ = level.map_or_else(
+            || "at a level that the server does not tell".to_owned(),
+            |level| format!("at {level}"),
+        );
+        made(
+            Verdict::Note,
+            format!("lost updates are allowed here, {where_} without locks: {what}"),
+        )
+        .with_hint(
+            "--isolation repeatable-read or --param lock=for-update forbids them; retries \
+                 (--max-tries) are then needed",
+        )
+    }
+}
+
+/// Judges tables at rest by what freshly loaded ones have.
+pub(super) fn judge_base(scale: u64, expected: &[(&'static str, i128)], base: &Figures) -> Finding {
+    const NAME: &str = "clean base";
+    let faults: Vec<String> = expected
+        .iter()
+        .filter(|(figure, value)| base.get(figure) != *value)
+        .map(|(figure, value)| {
+            format!("{figure}: {} instead of {value} at scale {scale}", base.get(figure))
+        })
+        .collect();
+    let figures = base.iter().map(|(name, value)| (name.to_owned(), value)).collect();
+    if faults.is_empty() {
+        let text = format!("tables are as loaded at scale {scale}");
+        return Finding::new(NAME, Verdict::Pass, text, figures);
+    }
+    let text = format!("base was not clean: {}", faults.join("; "));
+    Finding::new(NAME, Verdict::Note, text, figures).with_hint(
+        "An earlier run leaves this behind. The run is judged by what it changed; --reset starts \
+         from a clean base.",
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn figures(values: &[(&str, i128)]) -> Figures {
+        Figures::new(values.iter().map(|(name, value)| ((*name).to_owned(), *value)).collect())
+    }
+
+    fn moved(level: Option<Isolation>, locks: bool, changes: [i128; 3]) -> Finding {
+        let rule = Rule::Moved { counter: "c", log: "l", total: "t", locks };
+        let base = figures(&[("c", 10), ("l", 5), ("t", 1000)]);
+        let [c, l, t] = changes;
+        let now = figures(&[("c", 10 + c), ("l", 5 + l), ("t", 1000 + t)]);
+        rule.judge(level, &base, &now, Commits::default())
+    }
+
+    /// A lost update is a fault where the level or the locks forbid it, and is
+    /// named and counted where they do not.
+    #[test]
+    fn lost_updates_by_level() {
+        use Isolation::{ReadCommitted, RepeatableRead, Serializable};
+        for level in [None, Some(ReadCommitted)] {
+            let found = moved(level, false, [19, 10, 3]);
+            assert_eq!(found.verdict, Verdict::Note);
+            let said = ["lost updates are allowed here", "1 of 20", "+3"];
+            assert!(said.iter().all(|word| found.text.contains(word)), "{}", found.text);
+            assert_eq!(moved(level, true, [19, 10, 3]).verdict, Verdict::Fail);
+        }
+        for level in [RepeatableRead, Serializable] {
+            assert_eq!(moved(Some(level), false, [19, 10, 0]).verdict, Verdict::Fail);
+            assert_eq!(moved(Some(level), false, [20, 10, 0]).verdict, Verdict::Pass);
+        }
+    }
+
+    /// What no lost update explains is a fault at every level.
+    #[test]
+    fn invented_money_is_a_fault_everywhere() {
+        for changes in [[20, 10, 1], [21, 10, 0]] {
+            let found = moved(Some(Isolation::ReadCommitted), false, changes);
+            assert_eq!(found.verdict, Verdict::Fail, "{}", found.text);
+        }
+    }
+
+    /// A counter passes exactly between the acknowledged commits and those plus
+    /// the unknown ones.
+    #[test]
+    fn counters_follow_the_commits() {
+        for (grown, verdict, end) in [
+            (9, Verdict::Fail, "unknown outcome: 1 are missing"),
+            (10, Verdict::Pass, "unknown outcome"),
+            (12, Verdict::Pass, "unknown outcome"),
+            (13, Verdict::Fail, "unknown outcome: 1 too many"),
+        ] {
+            let found = judge_count("x", "c", grown, Commits { committed: 10, unknown: 2 });
+            assert_eq!(found.verdict, verdict, "{}", found.text);
+            assert!(found.text.ends_with(end), "{}", found.text);
+        }
+    }
+
+    /// A base is clean exactly where each figure is as loaded.
+    #[test]
+    fn base_is_compared_figure_by_figure() {
+        let expected = [("rows", 5), ("sum", 0)];
+        let clean = judge_base(1, &expected, &figures(&[("rows", 5), ("sum", 0)]));
+        assert_eq!(clean.verdict, Verdict::Pass);
+        let other = judge_base(1, &expected, &figures(&[("rows", 5), ("sum", -2)]));
+        assert_eq!(other.verdict, Verdict::Note);
+        assert_eq!(other.text, "base was not clean: sum: -2 instead of 0 at scale 1");
+    }
+}
