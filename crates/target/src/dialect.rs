@@ -13,6 +13,7 @@ pub use crate::answers::{
 use crate::ddl::{self, IndexSpec, TableSpec};
 use crate::detect::{Probe, ProbeError};
 use crate::dialects::{ALL, Postgres};
+use crate::discovery::Discovery;
 
 /// Share of a transaction's size limit that a statement's text may fill:
 /// databases count more than the text, such as headers and keys of each row.
@@ -188,6 +189,12 @@ pub trait Dialect: fmt::Debug + Send + Sync {
     /// What is said of new and long connections.
     fn connection_limits(&self) -> ConnectionLimits {
         ConnectionLimits::default()
+    }
+
+    /// How the target tells of its endpoints; `None` where it has one, or
+    /// does not tell.
+    fn discovery(&self) -> Option<Discovery> {
+        None
     }
 
     /// The isolation levels that can be asked for, the default first.

@@ -12,6 +12,7 @@ pub mod ddl;
 pub mod detect;
 pub mod dialect;
 mod dialects;
+pub mod discovery;
 pub mod embedded;
 pub mod machine;
 pub mod resolve;

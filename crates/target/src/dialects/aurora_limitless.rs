@@ -7,6 +7,7 @@ use crate::detect::{Probe, ProbeError};
 use crate::dialect::{
     Dialect, Difference, Evidence, Isolation, KeyPlacement, RetryClass, TableOptions,
 };
+use crate::discovery::Discovery;
 
 /// Amazon Aurora PostgreSQL Limitless Database.
 #[derive(Debug, Clone, Copy)]
@@ -91,6 +92,15 @@ impl Dialect for AuroraLimitless {
 
     fn checkpoint_statement(&self) -> Option<&'static str> {
         None
+    }
+
+    /// The routers. The name of the shard group leads to one of them.
+    fn discovery(&self) -> Option<Discovery> {
+        Some(Discovery {
+            query: "SELECT router_endpoint FROM aurora_limitless_router_endpoints() ORDER BY 1",
+            by: "aurora_limitless_router_endpoints()",
+            keeps_given: false,
+        })
     }
 
     fn isolation_levels(&self) -> &'static [Isolation] {

@@ -4,6 +4,7 @@ use super::by_question;
 use crate::ddl::{self, Spread, TableSpec};
 use crate::detect::{Probe, ProbeError};
 use crate::dialect::{Dialect, Difference, Evidence, KeyPlacement, RetryClass};
+use crate::discovery::Discovery;
 
 /// Citus, the extension or the managed services built on it.
 #[derive(Debug, Clone, Copy)]
@@ -102,6 +103,18 @@ impl Dialect for Citus {
             }
             _ => RetryClass::NotRetryable,
         }
+    }
+
+    /// Workers with metadata route statements as the coordinator does. The
+    /// coordinator's own row often says `localhost`; it is the given one.
+    fn discovery(&self) -> Option<Discovery> {
+        Some(Discovery {
+            query: "SELECT nodename, nodeport FROM pg_dist_node WHERE groupid <> 0 \
+                    AND noderole = 'primary' AND isactive AND hasmetadata AND metadatasynced \
+                    ORDER BY nodeid",
+            by: "pg_dist_node",
+            keeps_given: true,
+        })
     }
 
     /// All nodes; the coordinator's own function sees 8 KiB.

@@ -6,6 +6,7 @@ use crate::detect::{Probe, ProbeError};
 use crate::dialect::{
     Dialect, Difference, Evidence, Isolation, KeyPlacement, LoadBatch, ResetMethod, TableOptions,
 };
+use crate::discovery::Discovery;
 
 /// Rows in one COPY. A COPY is one transaction since release 22.2, and a
 /// transaction's writes are kept in memory until it commits.
@@ -108,6 +109,17 @@ impl Dialect for CockroachDb {
 
     fn checkpoint_statement(&self) -> Option<&'static str> {
         None
+    }
+
+    /// Every node is an equal gateway. The table is there for looking, and a
+    /// release may hide it.
+    fn discovery(&self) -> Option<Discovery> {
+        Some(Discovery {
+            query: "SELECT advertise_sql_address FROM crdb_internal.gossip_nodes \
+                    WHERE is_live ORDER BY node_id",
+            by: "crdb_internal.gossip_nodes",
+            keeps_given: false,
+        })
     }
 
     fn isolation_levels(&self) -> &'static [Isolation] {

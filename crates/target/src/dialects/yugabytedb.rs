@@ -6,6 +6,7 @@ use crate::detect::{Probe, ProbeError};
 use crate::dialect::{
     Dialect, Difference, Evidence, KeyPlacement, LoadBatch, ResetMethod, RetryClass, TableOptions,
 };
+use crate::discovery::Discovery;
 
 /// Rows in one COPY: the server commits after so many by itself
 /// (`yb_default_copy_from_rows_per_transaction`), so that a larger one which
@@ -97,6 +98,15 @@ impl Dialect for YugabyteDb {
 
     fn checkpoint_statement(&self) -> Option<&'static str> {
         None
+    }
+
+    /// All tablet servers take connections.
+    fn discovery(&self) -> Option<Discovery> {
+        Some(Discovery {
+            query: "SELECT host, port, public_ip FROM yb_servers() ORDER BY host, port",
+            by: "yb_servers()",
+            keeps_given: false,
+        })
     }
 
     fn effective_isolation_query(&self) -> Option<&'static str> {
