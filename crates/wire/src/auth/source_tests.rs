@@ -99,8 +99,11 @@ fn renewed_while_in_use() {
         assert!(begin.elapsed() < PATIENCE, "never renewed");
         std::thread::sleep(LOOK_AGAIN);
     }
-    let later = answer(&source, "h").unwrap();
-    assert_ne!(first.secret, later.secret);
+    // The run is counted a moment before its password is there.
+    while answer(&source, "h").unwrap().secret == first.secret {
+        assert!(begin.elapsed() < PATIENCE, "the old one for ever");
+        std::thread::sleep(LOOK_AGAIN);
+    }
 }
 
 /// A failure is told to those who ask, and the next one after a while gets a
