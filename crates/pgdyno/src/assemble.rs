@@ -17,6 +17,7 @@ use pgdyno_wire::Connection;
 use pgdyno_wire::options::SslMode;
 use pgdyno_workload::{Finding, Workload};
 
+use crate::endpoints::Endpoints;
 use crate::opened::Opened;
 use crate::program;
 
@@ -39,6 +40,7 @@ const SETTINGS: &[&str] = &[
 /// Everything about a run that the engine does not know.
 pub(crate) struct Facts<'a> {
     pub(crate) opened: &'a Opened,
+    pub(crate) endpoints: &'a Endpoints,
     pub(crate) work_name: &'a str,
     pub(crate) workload: Option<&'a dyn Workload>,
     pub(crate) load: Option<&'a LoadReport>,
@@ -140,7 +142,7 @@ pub(crate) fn record(facts: &Facts<'_>, outcome: &RunOutcome) -> RunRecord {
         transactions: sections.transactions,
         statements: sections.statements,
         connections: sections.connections,
-        endpoints: None,
+        endpoints: facts.endpoints.record(outcome),
         timeline: outcome.timeline.clone(),
         audits: facts.findings.iter().map(Audit::from).collect(),
         driver,

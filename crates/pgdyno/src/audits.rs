@@ -5,12 +5,16 @@
 use std::num::NonZeroU32;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
+use std::time::Instant;
 
 use pgdyno_engine::outcome::RunOutcome;
+use pgdyno_record::{ResetHow, ResetRecord};
 use pgdyno_report::format;
-use pgdyno_workload::{Commits, Figures, Finding, Reset, Verdict, Workload, audit};
+use pgdyno_workload::{
+    AccessError, Commits, Condition, Figures, Finding, Reset, Session, Verdict, Workload, audit,
+};
 
-use crate::cli::{ResetWhen, RunArgs};
+use crate::cli::{AuditWhat, ResetWhen, RunArgs};
 use crate::failure::Failure;
 use crate::opened::Opened;
 use crate::terminal::Terminal;
@@ -22,80 +26,130 @@ const READING: &str = "Reading the tables for the audits …";
 /// The name of what is found where the tables could not be read after a run.
 const AFTER_RUN: &str = "the tables after the run";
 
+/// What was done before a run.
+pub(crate) struct Before {
+    /// What the audits start from; none where there are none.
+    pub(crate) base: Option<Base>,
+    /// Bringing the tables back, where that was asked for.
+    pub(crate) reset: Option<ResetRecord>,
+}
+
 /// What the audits start from.
 pub(crate) struct Base {
     figures: Figures,
+    conditions: Vec<(Condition, i128)>,
+    /// All conditions are asked, also those that take their time.
+    is_full: bool,
     /// What was wrong before the run.
     findings: Vec<Finding>,
 }
 
 /// Brings the tables back where that was asked for, and reads what the audits
 /// start from.
-pub(crate) fn read_base(
+pub(crate) fn before_run(
     args: &RunArgs,
     opened: &Opened,
     workload: Option<&dyn Workload>,
     terminal: &Terminal,
     stop: &Arc<AtomicBool>,
-) -> Result<Option<Base>, Failure> {
-    let Some(workload) = workload else { return Ok(None) };
+) -> Result<Before, Failure> {
+    let Some(workload) = workload else { return Ok(Before { base: None, reset: None }) };
+    let begin = Instant::now();
+    let is_audited = args.audit() != AuditWhat::Off;
+    let mut reset = None;
     if args.reset == ResetWhen::Always {
-        reset(workload, opened, terminal, stop)?;
+        reset = Some(put_back(workload, opened, terminal, stop, begin)?);
     }
-    if args.no_audit {
-        return Ok(None);
+    if !is_audited && args.reset != ResetWhen::Auto {
+        return Ok(Before { base: None, reset });
     }
     terminal.say(READING);
-    let mut base = figures(workload, opened, stop)?;
-    let mut findings = workload.judge_base(&base);
-    let is_clean = |findings: &[Finding]| findings.iter().all(|f| f.verdict == Verdict::Pass);
-    if args.reset == ResetWhen::Auto && !is_clean(&findings) {
-        reset(workload, opened, terminal, stop)?;
-        base = figures(workload, opened, stop)?;
-        findings = workload.judge_base(&base);
+    let mut base = read(args, opened, workload, stop)?;
+    if args.reset == ResetWhen::Auto {
+        reset = Some(if base.findings.is_empty() {
+            unneeded(begin)
+        } else {
+            let done = put_back(workload, opened, terminal, stop, begin)?;
+            base = read(args, opened, workload, stop)?;
+            done
+        });
     }
-    for finding in findings.iter().filter(|finding| finding.verdict != Verdict::Pass) {
+    for finding in &base.findings {
         terminal.warn(&format!("{}: {}", finding.name, finding.text));
         if let Some(hint) = &finding.hint {
             terminal.say(&format!("hint: {hint}"));
         }
     }
-    findings.retain(|finding| finding.verdict != Verdict::Pass);
-    Ok(Some(Base { figures: base, findings }))
+    Ok(Before { base: is_audited.then_some(base), reset })
 }
 
-fn figures(
-    workload: &dyn Workload,
+fn unneeded(begin: Instant) -> ResetRecord {
+    let reason = "the tables were clean".to_owned();
+    ResetRecord {
+        how: ResetHow::NotNeeded,
+        rows: 0,
+        seconds: begin.elapsed().as_secs_f64(),
+        reason,
+    }
+}
+
+fn read(
+    args: &RunArgs,
     opened: &Opened,
+    workload: &dyn Workload,
     stop: &Arc<AtomicBool>,
-) -> Result<Figures, Failure> {
-    audit::read(&mut opened.connect(stop)?, workload, opened.dialect)
-        .map_err(Failure::not_completed)
+) -> Result<Base, Failure> {
+    let is_full = args.audit() == AuditWhat::Full;
+    let (figures, conditions, mut findings) =
+        at_rest(&mut opened.connect(stop)?, opened, workload, is_full)
+            .map_err(Failure::not_completed)?;
+    findings.retain(|finding| finding.verdict != Verdict::Pass);
+    for finding in &mut findings {
+        // No run has been yet that could have failed.
+        finding.verdict = Verdict::Note;
+    }
+    Ok(Base { figures, conditions, is_full, findings })
 }
 
-fn reset(
+/// What tables hold that nobody is using, and what is to be said of them.
+pub(crate) fn at_rest(
+    session: &mut dyn Session,
+    opened: &Opened,
+    workload: &dyn Workload,
+    is_full: bool,
+) -> Result<(Figures, Vec<(Condition, i128)>, Vec<Finding>), AccessError> {
+    let figures = audit::read(session, workload, opened.dialect)?;
+    let conditions = audit::read_conditions(session, workload, opened.dialect, is_full)?;
+    let mut findings = workload.judge_base(&figures);
+    findings.extend(audit::judge_conditions(&conditions, &[]));
+    Ok((figures, conditions, findings))
+}
+
+fn put_back(
     workload: &dyn Workload,
     opened: &Opened,
     terminal: &Terminal,
     stop: &Arc<AtomicBool>,
-) -> Result<(), Failure> {
+    begin: Instant,
+) -> Result<ResetRecord, Failure> {
     terminal.say("Bringing the tables back to their initial state …");
-    let begin = std::time::Instant::now();
     let done = workload
         .reset(&mut opened.connect(stop)?, opened.dialect)
         .map_err(Failure::not_completed)?;
-    match done {
+    let (how, rows, reason) = match done {
         Reset::Done { rows } => {
             let took = format::duration_s(begin.elapsed().as_secs_f64(), terminal.err.unicode);
             terminal.say(&format!("  {} put back in {took}", format::counted(rows, "row")));
+            (ResetHow::InPlace, rows, String::new())
         }
         Reset::Reload { reason } => {
             terminal.say(&format!("  loading anew: {reason}"));
             let jobs = NonZeroU32::new(assemble::cores().min(4)).unwrap_or(NonZeroU32::MIN);
-            filling::fill(opened, workload, jobs, 0, terminal, stop)?;
+            let report = filling::fill(opened, workload, jobs, 0, terminal, stop)?;
+            (ResetHow::Reload, report.rows(), reason)
         }
-    }
-    Ok(())
+    };
+    Ok(ResetRecord { how, rows, seconds: begin.elapsed().as_secs_f64(), reason })
 }
 
 /// The findings of a run whose tables are not read yet: what its record says
@@ -116,24 +170,20 @@ pub(crate) fn after_run(
     terminal: &Terminal,
 ) -> Vec<Finding> {
     terminal.say(READING);
-    let Base { figures: base, mut findings } = base;
-    let acknowledged = &outcome.acknowledged;
-    let commits: Vec<Commits> = acknowledged
-        .committed
-        .iter()
-        .zip(&acknowledged.unknown)
-        .map(|(committed, unknown)| Commits { committed: *committed, unknown: *unknown })
-        .collect();
     // A flag of its own: a run that was interrupted is audited all the same.
     let never = Arc::new(AtomicBool::new(false));
     let judged = opened.connect_again(terminal, &never).map_err(|e| e.to_string()).and_then(
         |mut session| {
-            audit::after_run(&mut session, workload, opened.dialect, &base, &commits)
-                .map_err(|error| error.to_string())
+            judge(&mut session, opened, workload, &base, outcome).map_err(|error| error.to_string())
         },
     );
+    let Base { mut findings, .. } = base;
     match judged {
-        Ok(more) => findings.extend(more),
+        Ok(more) => {
+            // What was said before the run is said again where it still is so.
+            findings.retain(|before| more.iter().all(|after| after.name != before.name));
+            findings.extend(more);
+        }
         Err(why) => findings.push(Finding::new(
             AFTER_RUN,
             Verdict::Note,
@@ -142,4 +192,25 @@ pub(crate) fn after_run(
         )),
     }
     findings
+}
+
+fn judge(
+    session: &mut dyn Session,
+    opened: &Opened,
+    workload: &dyn Workload,
+    base: &Base,
+    outcome: &RunOutcome,
+) -> Result<Vec<Finding>, AccessError> {
+    let acknowledged = &outcome.acknowledged;
+    let commits: Vec<Commits> = acknowledged
+        .committed
+        .iter()
+        .zip(&acknowledged.unknown)
+        .map(|(committed, unknown)| Commits { committed: *committed, unknown: *unknown })
+        .collect();
+    let mut findings =
+        audit::after_run(session, workload, opened.dialect, &base.figures, &commits)?;
+    let now = audit::read_conditions(session, workload, opened.dialect, base.is_full)?;
+    findings.extend(audit::judge_conditions(&now, &base.conditions));
+    Ok(findings)
 }

@@ -6,7 +6,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 
 use crate::failure::Failure;
 use crate::terminal::Terminal;
-use crate::{bounds, demo, detect, emulate, init, run};
+use crate::{audit, bounds, demo, detect, emulate, init, run};
 
 /// A dynamometer for PostgreSQL-compatible databases.
 ///
@@ -38,6 +38,9 @@ pub(crate) enum Command {
     Init(InitArgs),
     /// Say what a target is, and what is done differently for it
     Detect(DetectArgs),
+    /// Look whether a workload's tables, at rest, are what they must be
+    #[command(after_help = "Exit codes: 0 everything holds, 1 usage or input, 2 something does not.")]
+    Audit(AuditArgs),
     /// Run a workload or scripts, audit the tables, write the record
     Run(Box<RunArgs>),
     /// Stand in for a database that one has not got, until Ctrl-C
@@ -114,6 +117,17 @@ pub(crate) struct InitArgs {
     /// How rows are sent [default: as the target takes them fastest]
     #[arg(long, value_enum)]
     pub(crate) load_method: Option<LoadMethodArg>,
+    /// Go on with a load that was broken off, or begin one that can be gone on with
+    ///
+    /// Every chunk of rows leaves a mark in the table pgdyno_load, in its own
+    /// transaction, until the load is complete. Workload, scale, parameters,
+    /// seed and load method must be those of the load that was broken off; the
+    /// number of connections may differ. Where nothing was broken off, complete
+    /// tables are left as they are, and others are made anew. With --jobs 1 and
+    /// without this, tables are made and filled in one transaction where the
+    /// target has COPY FREEZE, and then there is never anything to go on with.
+    #[arg(long)]
+    pub(crate) resume: bool,
     /// Print every statement as SQL, and run none; with --dialect, without connecting
     #[arg(long)]
     pub(crate) dry_run: bool,
@@ -128,12 +142,30 @@ pub(crate) struct DetectArgs {
     pub(crate) json: bool,
 }
 
+#[derive(Debug, Args)]
+pub(crate) struct AuditArgs {
+    #[command(flatten)]
+    pub(crate) target: TargetArgs,
+    #[command(flatten)]
+    pub(crate) workload: WorkloadArgs,
+    /// Scale that the tables must have [default: as found]
+    #[arg(short, long, value_parser = clap::value_parser!(u64).range(1..))]
+    pub(crate) scale: Option<u64>,
+    /// Print it as JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum LoadMethodArg {
     /// COPY … FROM STDIN
     Copy,
     /// INSERT … VALUES with several rows
     Insert,
+    /// INSERT … VALUES, prepared, one statement for each row
+    InsertSingle,
+    /// INSERT … SELECT: the server makes the rows itself
+    Server,
 }
 
 /// Where results go.
@@ -156,6 +188,8 @@ pub(crate) struct RunArgs {
     #[command(flatten)]
     pub(crate) load: LoadArgs,
     #[command(flatten)]
+    pub(crate) endpoints: crate::endpoints::EndpointArgs,
+    #[command(flatten)]
     pub(crate) retry: RetryArgs,
     #[command(flatten)]
     pub(crate) output: OutputArgs,
@@ -169,14 +203,20 @@ pub(crate) struct RunArgs {
     /// :scale in scripts
     #[arg(short, long, value_parser = clap::value_parser!(u64).range(1..))]
     pub(crate) scale: Option<u64>,
-    /// Bring the tables back to their initial state first
-    #[arg(long, value_enum, num_args = 0..=1, require_equals = true,
+    /// Bring the tables back to their initial state first, in the cheapest way that
+    /// the target allows [alone: always]
+    #[arg(long, value_enum, num_args = 0..=1, value_name = "WHEN",
           default_value = "never", default_missing_value = "always")]
     pub(crate) reset: ResetWhen,
-    /// Do not read the tables before and after the run to audit it
+    /// What is read of the tables before and after the run to audit it
+    #[arg(long, value_enum, default_value = "auto", value_name = "WHAT",
+          conflicts_with = "no_audit")]
+    pub(crate) audit: AuditWhat,
+    /// The same as --audit off
     #[arg(long)]
     pub(crate) no_audit: bool,
-    /// Exit with 2 also where writes found no row
+    /// Exit with 2 also where a statement touched fewer rows than it should in more than
+    /// 1 % of its executions, or an audit could not be made
     #[arg(long)]
     pub(crate) strict: bool,
 }
@@ -238,6 +278,23 @@ pub(crate) struct RetryArgs {
     /// Count other errors of SQL as failed transactions instead of ending the client
     #[arg(long)]
     pub(crate) continue_on_error: bool,
+}
+
+impl RunArgs {
+    /// What is audited, whichever way it was said.
+    pub(crate) const fn audit(&self) -> AuditWhat {
+        if self.no_audit { AuditWhat::Off } else { self.audit }
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum AuditWhat {
+    /// Sums, numbers of rows and other cheap checks
+    Auto,
+    /// Every check that the workload has
+    Full,
+    /// Nothing
+    Off,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -340,6 +397,7 @@ pub fn main(built_for_speed: bool) -> u8 {
         Command::Demo(args) => demo::demo(&args, &terminal),
         Command::Init(args) => init::init(&args, &terminal),
         Command::Detect(args) => detect::detect(&args, &terminal),
+        Command::Audit(args) => audit::audit(&args, &terminal),
         Command::Run(args) => run::run(&args, &terminal),
         Command::Emulate(args) => emulate::emulate(&args, &terminal),
         Command::Pgbench { args } => return crate::pgbench::main(&"pgbench".into(), args),

@@ -3,9 +3,10 @@
 use std::time::Duration;
 
 use crate::cli::{
-    BackoffArg, DemoArgs, LoadArgs, OutputArgs, ProtocolArg, ResetWhen, RetryArgs, RunArgs,
-    TargetArgs, WorkloadArgs,
+    AuditWhat, BackoffArg, DemoArgs, LoadArgs, OutputArgs, ProtocolArg, ResetWhen, RetryArgs,
+    RunArgs, TargetArgs, WorkloadArgs,
 };
+use crate::endpoints::EndpointArgs;
 use crate::failure::Failure;
 use crate::run;
 use crate::terminal::Terminal;
@@ -42,6 +43,7 @@ fn as_run(args: &DemoArgs) -> RunArgs {
             isolation: None,
             seed: None,
         },
+        endpoints: EndpointArgs::default(),
         retry: RetryArgs {
             max_tries: 1,
             retry_backoff: BackoffArg(None),
@@ -52,6 +54,7 @@ fn as_run(args: &DemoArgs) -> RunArgs {
         defines: Vec::new(),
         scale: Some(args.scale),
         reset: ResetWhen::Never,
+        audit: AuditWhat::Auto,
         no_audit: false,
         strict: false,
     }

@@ -1,6 +1,7 @@
 //! The faces of the binary, as a library so that tests can call them.
 
 mod assemble;
+mod audit;
 mod audits;
 mod bounds;
 pub mod cli;
@@ -8,6 +9,7 @@ mod demo;
 mod detect;
 mod dry_run;
 mod emulate;
+mod endpoints;
 mod failure;
 mod filling;
 mod init;

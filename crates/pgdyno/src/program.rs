@@ -33,7 +33,7 @@ pub(crate) fn of_workload(workload: &dyn Workload) -> Result<Program, Failure> {
         .transactions()
         .iter()
         .map(|transaction| match &transaction.body {
-            Body::Script(text) => Ok(Source {
+            Body::Script(text) | Body::Procedure(text) => Ok(Source {
                 name: transaction.description.to_owned(),
                 text: text.as_bytes().to_vec(),
                 weight: transaction.weight,

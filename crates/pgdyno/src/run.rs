@@ -17,14 +17,17 @@ use pgdyno_engine::outcome::Ended;
 use pgdyno_engine::plan::{
     Backoff, ChoiceStream, ClockStart, Limit, Program, Protocol, Rate, RetryPolicy, RunPlan,
 };
-use pgdyno_record::{Audit, RunRecord, Severity, Store, StoreError, judge};
+use pgdyno_record::{
+    Audit, RunRecord, Severity, Store, StoreError, Verdict as Said, judge,
+};
 use pgdyno_report::format;
 use pgdyno_target::dialect::Isolation;
 use pgdyno_wire::options::Host;
-use pgdyno_workload::{Choice, Workload, make};
+use pgdyno_workload::{Body, Choice, Terminals, Workload, make};
 
 use crate::assemble::{self, Facts};
-use crate::cli::{IsolationArg, ProtocolArg, RunArgs};
+use crate::cli::{AuditWhat, IsolationArg, ProtocolArg, ResetWhen, RunArgs};
+use crate::endpoints::Endpoints;
 use crate::failure::Failure;
 use crate::live::Live;
 use crate::opened::{Opened, Wishes};
@@ -46,6 +49,7 @@ const OPEN_FILES_BESIDES_CLIENTS: u64 = 64;
 struct Work {
     workload: Option<Box<dyn Workload>>,
     program: Program,
+    terminals: Option<Arc<dyn Terminals>>,
     load: Option<LoadReport>,
 }
 
@@ -57,11 +61,13 @@ pub(crate) fn run(args: &RunArgs, terminal: &Terminal) -> Result<(), Failure> {
     make_room(args.load.clients)?;
     let isolation = args.load.isolation.map(isolation);
     let wishes = Wishes { clients: args.load.clients, isolation };
-    let opened = Opened::open(&args.target, wishes, terminal, &stop)?;
+    let mut opened = Opened::open(&args.target, wishes, terminal, &stop)?;
+    let endpoints = Endpoints::find(&args.endpoints, &mut opened, terminal, &stop)?;
     let work = prepare(args, scripts, &opened, terminal, &stop)?;
     let workload = work.workload.as_deref();
-    let base = audits::read_base(args, &opened, workload, terminal, &stop)?;
-    let plan = make_plan(args, &opened, &work)?;
+    let audits::Before { base, reset } =
+        audits::before_run(args, &opened, workload, terminal, &stop)?;
+    let plan = make_plan(args, &opened, &endpoints, &work)?;
     let settings = assemble::settings(&mut opened.connect(&stop)?);
     announce(args, &plan, &opened, terminal);
     let live = Arc::new(Live::new(terminal.err, terminal.is_quiet()));
@@ -69,6 +75,7 @@ pub(crate) fn run(args: &RunArgs, terminal: &Terminal) -> Result<(), Failure> {
         pgdyno_engine::run(plan.clone(), live, &stop).map_err(|error| start_failed(&error))?;
     let facts = Facts {
         opened: &opened,
+        endpoints: &endpoints,
         work_name: workload.map_or("script", |w| w.name()),
         workload,
         load: work.load.as_ref(),
@@ -76,6 +83,7 @@ pub(crate) fn run(args: &RunArgs, terminal: &Terminal) -> Result<(), Failure> {
         isolation,
         settings,
         findings: &base.as_ref().map(audits::not_finished).unwrap_or_default(),
+        reset,
     };
     let mut record = assemble::record(&facts, &outcome);
     // Before the audits, which may take minutes: whoever ends them by a second
@@ -114,6 +122,12 @@ fn check(args: &RunArgs) -> Result<(), Failure> {
     if args.scripts.is_empty() && !args.defines.is_empty() {
         return Err(Failure::usage(
             "-D/--define is for scripts\nhint: a workload's parameters are set with --param",
+        ));
+    }
+    let has_scripts = !args.scripts.is_empty();
+    if has_scripts && (args.reset != ResetWhen::Never || args.audit == AuditWhat::Full) {
+        return Err(Failure::usage(
+            "--reset and --audit full are for workloads: of what scripts need, nothing is known",
         ));
     }
     let limited = args.load.transactions.is_some();
@@ -158,14 +172,15 @@ fn prepare(
     if let Some(mut program) = scripts {
         let scale = scale_of_scripts(args, opened, terminal, stop)?;
         program::set_scale(&mut program, scale);
-        return Ok(Work { workload: None, program, load: None });
+        return Ok(Work { workload: None, program, terminals: None, load: None });
     }
     if opened.is_embedded {
         let workload = choose(args, args.scale.unwrap_or(EMBEDDED_SCALE_DEFAULT))?;
         let jobs = NonZeroU32::new(assemble::cores().min(4)).unwrap_or(NonZeroU32::MIN);
         let load = filling::fill(opened, workload.as_ref(), jobs, 0, terminal, stop)?;
         let program = program::of_workload(workload.as_ref())?;
-        return Ok(Work { workload: Some(workload), program, load: Some(load) });
+        let terminals = terminals(workload.as_ref(), args, opened, stop)?;
+        return Ok(Work { workload: Some(workload), program, terminals, load: Some(load) });
     }
     let workload = choose(args, 1)?;
     let word = in_shell(&pgdyno_record::redact::redact(&opened.word));
@@ -179,7 +194,29 @@ fn prepare(
     }
     let workload = choose(args, found.scale)?;
     let program = program::of_workload(workload.as_ref())?;
-    Ok(Work { workload: Some(workload), program, load: None })
+    let terminals = terminals(workload.as_ref(), args, opened, stop)?;
+    Ok(Work { workload: Some(workload), program, terminals, load: None })
+}
+
+/// What runs the transactions, where they are procedures.
+fn terminals(
+    workload: &dyn Workload,
+    args: &RunArgs,
+    opened: &Opened,
+    stop: &Arc<AtomicBool>,
+) -> Result<Option<Arc<dyn Terminals>>, Failure> {
+    let is_procedure = |t: &pgdyno_workload::Transaction| matches!(t.body, Body::Procedure(_));
+    if !workload.transactions().iter().any(is_procedure) {
+        return Ok(None);
+    }
+    let terminals =
+        workload.terminals(&mut opened.connect(stop)?).map_err(Failure::not_completed)?;
+    if args.load.rate.is_some() && terminals.as_ref().is_some_and(|made| made.is_paced()) {
+        return Err(Failure::usage(
+            "terminals that think keep their own pace\nhint: leave out --rate, or --param think",
+        ));
+    }
+    Ok(terminals)
 }
 
 /// `:scale` of scripts, as pgbench has it: the number of branches where one of
@@ -217,7 +254,7 @@ fn scale_of_scripts(
 }
 
 /// A word as it is typed in a shell, so that a suggested command can be pasted.
-fn in_shell(word: &str) -> String {
+pub(crate) fn in_shell(word: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "-_./:@%+=,".contains(c);
     if word.chars().all(plain) {
         word.to_owned()
@@ -226,7 +263,12 @@ fn in_shell(word: &str) -> String {
     }
 }
 
-fn make_plan(args: &RunArgs, opened: &Opened, work: &Work) -> Result<RunPlan, Failure> {
+fn make_plan(
+    args: &RunArgs,
+    opened: &Opened,
+    endpoints: &Endpoints,
+    work: &Work,
+) -> Result<RunPlan, Failure> {
     let load = &args.load;
     let clients = NonZeroU32::new(load.clients).unwrap_or(NonZeroU32::MIN);
     let workers = load.workers.unwrap_or_else(|| workers_default(opened)).min(clients.get());
@@ -243,9 +285,10 @@ fn make_plan(args: &RunArgs, opened: &Opened, work: &Work) -> Result<RunPlan, Fa
         None => Backoff::None,
     };
     Ok(RunPlan {
-        endpoints: opened.endpoints.clone(),
+        endpoints: endpoints.contexts.clone(),
         dialect: opened.dialect,
         program: work.program.clone(),
+        terminals: work.terminals.clone(),
         clients,
         workers: NonZeroU32::new(workers).unwrap_or(NonZeroU32::MIN),
         protocol: match load.protocol {
@@ -267,6 +310,7 @@ fn make_plan(args: &RunArgs, opened: &Opened, work: &Work) -> Result<RunPlan, Fa
         continue_on_error: args.retry.continue_on_error,
         unknown_goes_on: true,
         reconnect: load.reconnect,
+        connect: endpoints.connect_plan(&args.endpoints, opened),
         seed,
         choice: ChoiceStream::PerClient,
         statement_latency: true,
@@ -367,14 +411,22 @@ fn render(
 }
 
 /// The exit code: a run that did not end as planned, or whose figure is
-/// refuted, is no success.
+/// refuted, is no success; for those who are strict, neither is one that did
+/// not do its work, or that nothing vouches for.
 fn verdict(args: &RunArgs, record: &RunRecord, ended: Ended) -> Result<(), Failure> {
-    use pgdyno_record::Verdict as Said;
-    let refuted = record.verdicts.iter().any(|verdict| verdict.severity == Severity::Fatal);
-    let idle = args.strict
-        && record
-            .verdicts
-            .iter()
-            .any(|verdict| matches!(verdict.verdict, Said::WritesFoundNoRow { .. }));
-    if refuted || idle || ended != Ended::Completed { Err(Failure::reported()) } else { Ok(()) }
+    let mut said = record.verdicts.iter();
+    let fails = said.any(|said| {
+        said.severity == Severity::Fatal
+            || (args.strict && is_refused_by_strict(&said.verdict, args.audit()))
+    });
+    if fails || ended != Ended::Completed { Err(Failure::reported()) } else { Ok(()) }
+}
+
+/// Scripts have no audits, and `--audit off` is a choice: both are no failure.
+fn is_refused_by_strict(said: &Said, audit: AuditWhat) -> bool {
+    match said {
+        Said::WritesFoundNoRow { .. } => true,
+        Said::NotAudited { skipped } => *skipped > 0 && audit != AuditWhat::Off,
+        _ => false,
+    }
 }

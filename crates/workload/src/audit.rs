@@ -6,7 +6,8 @@
 
 use pgdyno_target::dialect::{Dialect, Isolation};
 
-use crate::figures::{Commits, Figures, Finding};
+use crate::condition::{Asked, Condition};
+use crate::figures::{Commits, Figures, Finding, Verdict};
 use crate::session::{Row, Session, SqlError};
 use crate::workload::Workload;
 
@@ -112,6 +113,68 @@ pub fn level_in_effect(session: &mut dyn Session, dialect: &dyn Dialect) -> Opti
         .find(|level| level.to_string() == told)
 }
 
+/// How many violations a condition has; none where it holds.
+///
+/// # Errors
+/// The statement failed, or its answer is not one row of one whole number.
+pub fn violations(session: &mut dyn Session, condition: &Condition) -> Result<i128, AccessError> {
+    const WHAT: &str = "asking for violations of a condition";
+    let found = read_figures(session, WHAT, &condition.sql)?;
+    let mut values = found.iter().map(|(_, value)| value);
+    match (values.next(), values.next()) {
+        (Some(violations), None) => Ok(violations),
+        _ => Err(AccessError::Answer {
+            what: WHAT,
+            sql: condition.sql.clone(),
+            answer: format!("{} columns instead of one", found.iter().count()),
+        }),
+    }
+}
+
+/// Asks the conditions of a workload: those of each run, or of a full audit
+/// all. Gives back the violations of each, in order.
+///
+/// # Errors
+/// The tables could not be read.
+pub fn read_conditions(
+    session: &mut dyn Session,
+    workload: &dyn Workload,
+    dialect: &dyn Dialect,
+    full: bool,
+) -> Result<Vec<(Condition, i128)>, AccessError> {
+    let asked = workload.conditions(dialect).into_iter();
+    asked
+        .filter(|condition| full || condition.asked == Asked::EachRun)
+        .map(|condition| {
+            let violations = violations(session, &condition)?;
+            Ok((condition, violations))
+        })
+        .collect()
+}
+
+/// Judges the conditions by their violations now and, where they were asked
+/// before a run as well, then: what was broken before is not the run's doing.
+#[must_use]
+pub fn judge_conditions(now: &[(Condition, i128)], before: &[(Condition, i128)]) -> Vec<Finding> {
+    let judge = |(condition, found): &(Condition, i128)| {
+        let Condition { name, title, .. } = condition;
+        let earlier = before.iter().find(|(other, _)| other.name == *name);
+        let expected = earlier.map_or(0, |(_, violations)| *violations);
+        let (verdict, text) = if *found == 0 {
+            (Verdict::Pass, format!("{title}: holds"))
+        } else if *found == expected {
+            (Verdict::Note, format!("{title}: {found} violations, as many as before the run"))
+        } else if expected == 0 {
+            (Verdict::Fail, format!("{title}: {found} violations"))
+        } else {
+            (Verdict::Fail, format!("{title}: {found} violations, {expected} before the run"))
+        };
+        let figures = vec![("violations".to_owned(), *found)];
+        Finding::new(name, verdict, text, figures).comparing(expected, *found, 0)
+    };
+    now.iter().map(judge).collect()
+}
+
 /// Runs a query of one row and takes each column as a figure of its name.
 ///
 /// # Errors
@@ -170,6 +233,40 @@ mod tests {
         let columns = columns.iter().map(|&name| name.to_owned()).collect();
         let rows = rows.iter().map(|row| row.iter().map(|v| v.map(str::to_owned)).collect());
         read_figures(&mut Answer(columns, rows.collect()), "testing", "select")
+    }
+
+    fn condition(name: &'static str, sql: &str) -> Condition {
+        Condition { name, title: "a rule", asked: Asked::EachRun, sql: sql.to_owned() }
+    }
+
+    /// A condition's answer is one number; anything else is told, not taken for 0.
+    #[test]
+    fn violations_are_one_number() {
+        let ask = |columns: &[&str], value: &str| {
+            let columns: Vec<String> = columns.iter().map(|name| (*name).to_owned()).collect();
+            let row = columns.iter().map(|_| Some(value.to_owned())).collect();
+            violations(&mut Answer(columns, vec![row]), &condition("c", "select"))
+        };
+        assert_eq!(ask(&["n"], "7").unwrap(), 7);
+        assert!(ask(&["n", "m"], "7").unwrap_err().to_string().contains("2 columns"));
+        assert!(ask(&["n"], "many").unwrap_err().to_string().contains("n is many"));
+    }
+
+    /// New violations fail; those of before are noted; a condition that was not
+    /// asked before must hold.
+    #[test]
+    fn only_new_violations_fail() {
+        let of = |before: Option<i128>, now: i128| {
+            let before: Vec<_> = before.map(|n| (condition("c", ""), n)).into_iter().collect();
+            judge_conditions(&[(condition("c", ""), now)], &before).remove(0).verdict
+        };
+        assert_eq!((of(None, 0), of(Some(0), 0), of(Some(3), 0)), {
+            (Verdict::Pass, Verdict::Pass, Verdict::Pass)
+        });
+        assert_eq!((of(None, 1), of(Some(0), 1), of(Some(1), 2)), {
+            (Verdict::Fail, Verdict::Fail, Verdict::Fail)
+        });
+        assert_eq!(of(Some(2), 2), Verdict::Note);
     }
 
     /// Figures larger than 64 bits are read exactly.

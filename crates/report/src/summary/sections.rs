@@ -2,9 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use pgdyno_record::{
-    Audit, AuditOutcome, Counts, LatencyRecord, RunRecord, SqlState, StatementRecord,
-};
+use pgdyno_record::{Audit, AuditOutcome, Counts, LatencyRecord, RunRecord, SqlState};
 
 use super::Page;
 use crate::format::{bytes, count, counted, duration_s, duration_us, rate, share};
@@ -23,7 +21,7 @@ pub(super) fn add(page: &mut Page<'_>, record: &RunRecord) {
     connections(page, record);
     transactions(page, record);
     types(page, record);
-    rows(page, record);
+    super::effects::add(page, record);
     audits(page, &record.audits);
     driver(page, record);
     load(page, record);
@@ -201,44 +199,6 @@ fn types(page: &mut Page<'_>, record: &RunRecord) {
         lines.push(format!("and {} more in the record", record.transactions.len() - ITEMS_MAX));
     }
     page.section_as_is("of these", &lines);
-}
-
-fn rows(page: &mut Page<'_>, record: &RunRecord) {
-    let writes: Vec<&StatementRecord> =
-        record.statements.iter().filter(|s| s.statement.rows_expected_min() > 0).collect();
-    if writes.is_empty() {
-        page.section("rows", &["no statement is known to write".to_owned()]);
-        return;
-    }
-    let short: Vec<&StatementRecord> = writes.iter().copied().filter(|s| s.short > 0).collect();
-    let written = format!("{:.2} written per transaction", record.totals.rows_written_per_commit);
-    if short.is_empty() {
-        let facts = [written, "every write found its rows".to_owned()];
-        page.section_as_is("rows", &flow(&facts, GAP, page.fact_columns()));
-        return;
-    }
-    let mut lines = vec![written];
-    for statement in short.iter().take(ITEMS_MAX) {
-        lines.push(found_less(statement, page));
-    }
-    if short.len() > ITEMS_MAX {
-        lines.push(format!("and {} more in the record", short.len() - ITEMS_MAX));
-    }
-    page.section("rows", &lines);
-}
-
-/// `no row in 95 % of: UPDATE …`, cut to one line.
-fn found_less(record: &StatementRecord, page: &Page<'_>) -> String {
-    let what = match record.statement.rows_expected_min() {
-        1 => "no row".to_owned(),
-        expected => format!("fewer than {} rows", count(expected)),
-    };
-    let part = match record.executions {
-        0 => 0.0,
-        executions => record.short as f64 / executions as f64,
-    };
-    let text = format!("{what} in {} of: {}", share(part), record.statement.text);
-    cut(&text, page.fact_columns(), page.style.unicode)
 }
 
 fn audits(page: &mut Page<'_>, audits: &[Audit]) {

@@ -1,0 +1,96 @@
+//! `pgdyno audit`: looks whether a workload's tables, at rest, are what they
+//! must be.
+//!
+//! No run is judged here, so only what holds of the tables at any time is
+//! asked: the invariants of a clean base, and all conditions.
+
+use pgdyno_record::{Audit, AuditOutcome};
+use pgdyno_workload::{Choice, Finding, Workload, make};
+use serde::Serialize;
+
+use crate::cli::AuditArgs;
+use crate::failure::Failure;
+use crate::opened::{Opened, Wishes};
+use crate::terminal::Terminal;
+use crate::{audits, signals};
+
+/// What is printed; the names are those of the JSON.
+#[derive(Debug, Serialize)]
+struct Told {
+    workload: &'static str,
+    scale: u64,
+    target: String,
+    /// Everything is as it must be.
+    holds: bool,
+    audits: Vec<Audit>,
+}
+
+/// Connects, asks, and prints.
+pub(crate) fn audit(args: &AuditArgs, terminal: &Terminal) -> Result<(), Failure> {
+    let choose = |scale| {
+        let (name, params) = (args.workload.workload.as_str(), args.workload.params.as_slice());
+        make(&Choice { name, scale, params }).map_err(Failure::usage)
+    };
+    let asked = choose(args.scale.unwrap_or(1))?;
+    let stop = signals::stop_flag().map_err(Failure::not_completed)?;
+    let opened = Opened::open(&args.target, Wishes::default(), terminal, &stop)?;
+    if opened.is_embedded {
+        return Err(Failure::usage(
+            "a throw-away server has no tables to audit\n\
+             hint: name a target, or run with --audit full",
+        ));
+    }
+    let mut session = opened.connect(&stop)?;
+    let word = crate::run::in_shell(&pgdyno_record::redact::redact(&opened.word));
+    let workload = match args.scale {
+        // Asked for: tables of another scale are a finding, not a reason to go.
+        Some(_) => asked,
+        None => choose(asked.probe(&mut session, &word).map_err(Failure::not_completed)?.scale)?,
+    };
+    workload.check(opened.dialect).map_err(Failure::usage)?;
+    terminal.say("Reading the tables …");
+    let (_, _, findings) = audits::at_rest(&mut session, &opened, workload.as_ref(), true)
+        .map_err(Failure::not_completed)?;
+    let told = tell(workload.as_ref(), &opened, &findings);
+    let text = if args.json {
+        let json = serde_json::to_string_pretty(&told)
+            .map_err(|e| Failure::not_completed(format!("could not write the JSON: {e}")))?;
+        format!("{json}\n")
+    } else {
+        shown(&told)
+    };
+    terminal.result(&text);
+    if told.holds { Ok(()) } else { Err(Failure::reported()) }
+}
+
+fn tell(workload: &dyn Workload, opened: &Opened, findings: &[Finding]) -> Told {
+    let mut audits: Vec<Audit> = findings.iter().map(Audit::from).collect();
+    for audit in &mut audits {
+        // A base that is not clean is only worth a note before a run, which is
+        // judged by its changes. Here it is the question itself.
+        if audit.outcome == AuditOutcome::Skipped {
+            audit.outcome = AuditOutcome::Failed;
+        }
+    }
+    Told {
+        workload: workload.name(),
+        scale: workload.scale(),
+        target: opened.detected_title(),
+        holds: audits.iter().all(|audit| audit.outcome == AuditOutcome::Passed),
+        audits,
+    }
+}
+
+fn shown(told: &Told) -> String {
+    let mut out = format!("{} at scale {} on {}\n", told.workload, told.scale, told.target);
+    for audit in &told.audits {
+        let word = if audit.outcome == AuditOutcome::Passed { "ok    " } else { "FAILED" };
+        out.push_str(&format!("  {word}  {}: {}\n", audit.name, audit.detail));
+    }
+    let failed = told.audits.iter().filter(|one| one.outcome != AuditOutcome::Passed).count();
+    out.push_str(&match failed {
+        0 => format!("  all {} hold\n", told.audits.len()),
+        failed => format!("  {failed} of {} do not hold\n", told.audits.len()),
+    });
+    out
+}
