@@ -6,7 +6,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use indicatif::ProgressBar;
-use pgdyno_engine::load::{self, LoadError, LoadObserver, LoadPlan, LoadReport, Phase, Progress};
+use pgdyno_engine::load::{
+    self, Begun, LoadError, LoadObserver, LoadPlan, LoadReport, Phase, Progress,
+};
 use pgdyno_report::format;
 use pgdyno_target::dialect::LoadMethod;
 use pgdyno_workload::Workload;
@@ -27,16 +29,29 @@ pub(crate) fn fill(
     terminal: &Terminal,
     stop: &AtomicBool,
 ) -> Result<LoadReport, Failure> {
-    fill_by(opened, workload, jobs, seed, None, terminal, stop)
+    let wanted = Wanted { jobs, seed, method: None, resume: false, can_resume: false };
+    fill_by(opened, workload, wanted, terminal, stop)
 }
 
-/// As [`fill`], by COPY or by INSERT as asked for.
+/// How tables are to be filled.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Wanted {
+    pub(crate) jobs: NonZeroU32,
+    pub(crate) seed: u64,
+    /// `None` leaves it to the dialect.
+    pub(crate) method: Option<LoadMethod>,
+    /// Go on with a load that was broken off.
+    pub(crate) resume: bool,
+    /// True where a person can go on with what this load leaves: the target is
+    /// still there, and the command takes `--resume`.
+    pub(crate) can_resume: bool,
+}
+
+/// As [`fill`], in the way that was asked for.
 pub(crate) fn fill_by(
     opened: &Opened,
     workload: &dyn Workload,
-    jobs: NonZeroU32,
-    seed: u64,
-    method: Option<LoadMethod>,
+    wanted: Wanted,
     terminal: &Terminal,
     stop: &AtomicBool,
 ) -> Result<LoadReport, Failure> {
@@ -47,17 +62,21 @@ pub(crate) fn fill_by(
         workload.name(),
         format::count(workload.scale()),
         format::count(rows),
-        format::counted(u64::from(jobs.get()), "connection"),
+        format::counted(u64::from(wanted.jobs.get()), "connection"),
     ));
     let (dialect, endpoints) = (opened.dialect, opened.endpoints.as_slice());
-    let plan = LoadPlan { workload, dialect, endpoints, jobs, seed, method };
-    let shown = Shown::new(terminal, rows);
+    let Wanted { jobs, seed, method, resume, .. } = wanted;
+    let plan = LoadPlan { workload, dialect, endpoints, jobs, seed, method, resume };
+    let shown = Shown::new(terminal, rows, resume);
     let result = load::load(&plan, &shown, stop);
     shown.end();
-    let report = result.map_err(|error| failed(&error, stop))?;
+    let report = result.map_err(|error| failed(&error, wanted, stop))?;
+    if report.begun == Begun::Complete {
+        return Ok(report);
+    }
     terminal.say(&format!(
         "  {} rows in {}, {} rows/s; everything with keys and vacuum {}",
-        format::count(report.rows()),
+        format::count(report.rows() - report.rows_found()),
         format::duration_s(report.phase(Phase::Rows).as_secs_f64(), terminal.err.unicode),
         format::rate(report.rows_per_s()),
         format::duration_s(report.elapsed().as_secs_f64(), terminal.err.unicode),
@@ -73,20 +92,35 @@ pub(crate) fn fill_by(
     Ok(report)
 }
 
-fn failed(error: &LoadError, stop: &AtomicBool) -> Failure {
+fn failed(error: &LoadError, wanted: Wanted, stop: &AtomicBool) -> Failure {
+    // With one connection all may have been one transaction; then --resume
+    // finds nothing, says so, and begins anew.
+    let go_on = if wanted.can_resume && (wanted.jobs.get() > 1 || wanted.resume) {
+        ", or go on with the same command and --resume"
+    } else {
+        ""
+    };
     if stop.load(Ordering::Relaxed) {
-        return Failure::not_completed(
+        return Failure::not_completed(format!(
             "interrupted while loading; the tables are not complete\n\
-             hint: load them anew before a run",
-        );
+             hint: load them anew before a run{go_on}",
+        ));
     }
-    Failure::not_completed(error)
+    match error {
+        LoadError::OtherLoad { .. } | LoadError::NoServerRows { .. } => Failure::usage(error),
+        LoadError::Statement { connection_lost: true, .. } if !go_on.is_empty() => {
+            Failure::not_completed(format!("{error}\nhint: load anew{go_on}"))
+        }
+        _ => Failure::not_completed(error),
+    }
 }
 
 /// The load's progress, where people look.
 struct Shown<'a> {
     terminal: &'a Terminal,
     bar: ProgressBar,
+    /// True where the person asked to go on, and wants to know what became of it.
+    asked: bool,
     state: Mutex<State>,
 }
 
@@ -96,9 +130,9 @@ struct State {
 }
 
 impl<'a> Shown<'a> {
-    fn new(terminal: &'a Terminal, rows: u64) -> Self {
+    fn new(terminal: &'a Terminal, rows: u64, asked: bool) -> Self {
         let state = Mutex::new(State { phase: None, last_line: Instant::now() });
-        Self { terminal, bar: terminal.bar(rows), state }
+        Self { terminal, bar: terminal.bar(rows), asked, state }
     }
 
     fn end(&self) {
@@ -109,8 +143,9 @@ impl<'a> Shown<'a> {
         let unicode = self.terminal.err.unicode;
         let elapsed = progress.phase_elapsed.as_secs_f64();
         let (done, total) = (progress.rows_done(), progress.rows_total());
-        let text = if progress.phase == Phase::Rows && done > 0 {
-            let rate = done as f64 / elapsed.max(1e-9);
+        let loaded = done.saturating_sub(progress.rows_found());
+        let text = if progress.phase == Phase::Rows && loaded > 0 {
+            let rate = loaded as f64 / elapsed.max(1e-9);
             let left_s = total.saturating_sub(done) as f64 / rate;
             format!(
                 "  {}: {} of {} rows ({}), {} rows/s, {} left",
@@ -137,6 +172,7 @@ impl LoadObserver for Shown<'_> {
         if state.phase != Some(progress.phase) {
             state.phase = Some(progress.phase);
             if progress.phase == Phase::Rows {
+                // Rows that were found are no speed.
                 self.bar.reset_elapsed();
                 self.bar.reset_eta();
             }
@@ -145,5 +181,23 @@ impl LoadObserver for Shown<'_> {
             state.last_line = Instant::now();
             self.line(progress);
         }
+    }
+
+    fn begun(&self, begun: Begun) {
+        if !self.asked {
+            return;
+        }
+        let text = match begun {
+            Begun::Anew => "  nothing was broken off here: loading from the beginning".to_owned(),
+            Begun::Continued { rows } => {
+                format!("  going on: {} rows were loaded before", format::count(rows))
+            }
+            Begun::Complete => "  nothing is left to do: no load was broken off here, and the \
+                                tables have the counts and sums of keys of this one; with which \
+                                seed they were made cannot be seen. To load anew, leave out \
+                                --resume"
+                .to_owned(),
+        };
+        self.bar.suspend(|| self.terminal.say(&text));
     }
 }

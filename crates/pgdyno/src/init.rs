@@ -15,8 +15,9 @@ use crate::opened::{self, Opened, Wishes};
 use crate::terminal::Terminal;
 use crate::{dry_run, filling, signals};
 
-/// Rows of one INSERT. Advice for distributed databases goes from 128 to 2,000;
-/// beyond some hundred the round trip no longer counts.
+/// Rows of one INSERT, and single INSERTs of one transaction. Advice for
+/// distributed databases goes from 128 to 2,000; beyond some hundred the round
+/// trip no longer counts.
 const INSERT_ROWS: u32 = 500;
 
 /// Makes the tables anew and fills them.
@@ -35,8 +36,14 @@ pub(crate) fn init(args: &InitArgs, terminal: &Terminal) -> Result<(), Failure> 
              \"pgdyno run embedded\" loads by itself",
         );
     }
-    let (jobs, method) = (jobs(args), method(args));
-    filling::fill_by(&opened, workload.as_ref(), jobs, args.seed, method, terminal, &stop)?;
+    let wanted = filling::Wanted {
+        jobs: jobs(args),
+        seed: args.seed,
+        method: method(args),
+        resume: args.resume,
+        can_resume: !opened.is_embedded,
+    };
+    filling::fill_by(&opened, workload.as_ref(), wanted, terminal, &stop)?;
     opened.close(terminal);
     Ok(())
 }
@@ -53,6 +60,10 @@ fn method(args: &InitArgs) -> Option<LoadMethod> {
     args.load_method.map(|method| match method {
         LoadMethodArg::Copy => LoadMethod::Copy,
         LoadMethodArg::Insert => LoadMethod::Insert { rows_per_statement: INSERT_ROWS },
+        LoadMethodArg::InsertSingle => {
+            LoadMethod::InsertSingle { rows_per_transaction: INSERT_ROWS }
+        }
+        LoadMethodArg::Server => LoadMethod::Server,
     })
 }
 
@@ -75,7 +86,9 @@ fn show(
         }
     };
     workload.check(dialect).map_err(Failure::usage)?;
-    let planned = load::planned(workload, dialect, method(args), jobs(args), version_num);
+    let (method, jobs, seed, resume) = (method(args), jobs(args), args.seed, args.resume);
+    let how = load::How { workload, dialect, method, jobs, seed, resume };
+    let planned = load::planned(&how, version_num);
     terminal.result(&dry_run::text(workload, dialect, &planned));
     Ok(())
 }

@@ -3,7 +3,7 @@
 use pgdyno_wire::Error as WireError;
 
 /// A load failed or was stopped. The tables are then incomplete; a new load
-/// drops them and begins again.
+/// drops them and begins again, or [goes on](super::LoadPlan::resume) with them.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum LoadError {
     /// No connection could be made.
@@ -38,6 +38,26 @@ pub enum LoadError {
         /// What should be there.
         expected: String,
     },
+    /// A load was broken off here, but another than the one to go on with.
+    #[error(
+        "--resume goes on with the load that was broken off here, and that one had {differences}\n\
+         hint: ask for the same, or leave out --resume to load anew"
+    )]
+    OtherLoad {
+        /// Each fact that differs, with both values.
+        differences: String,
+    },
+    /// The server cannot make any of the rows by itself.
+    #[error(
+        "--load-method server: the rows of workload \"{workload}\" cannot be said in SQL for \
+         {dialect}\nhint: use copy or insert"
+    )]
+    NoServerRows {
+        /// The workload.
+        workload: &'static str,
+        /// The kind of database.
+        dialect: &'static str,
+    },
     /// The person asked for the end.
     #[error(
         "loading was interrupted after {rows_done} of {rows_total} rows; the tables are incomplete"
@@ -70,6 +90,11 @@ fn state(sqlstate: Option<&str>) -> String {
 }
 
 impl Failure {
+    /// True where the server refused with this SQLSTATE and the session goes on.
+    pub(super) fn is(&self, sqlstate: &str) -> bool {
+        self.refusal().is_some_and(|(state, _)| state == sqlstate)
+    }
+
     /// What the server said, where it refused a statement and the session goes
     /// on: SQLSTATE and words.
     pub(super) fn refusal(&self) -> Option<(&str, &str)> {

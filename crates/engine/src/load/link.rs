@@ -4,6 +4,7 @@
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
+use pgdyno_wire::client::Batch;
 use pgdyno_wire::connect::ConnectContext;
 use pgdyno_wire::{Connection, Error as WireError};
 use pgdyno_workload::{Figures, audit};
@@ -25,6 +26,7 @@ pub(super) struct Done {
 pub(super) struct Link {
     conn: Connection,
     at: String,
+    prepared: Vec<String>,
 }
 
 impl Link {
@@ -36,7 +38,7 @@ impl Link {
             Ok(conn) => {
                 let endpoint = conn.endpoint();
                 let at = format!("\"{}\", port {}", endpoint.host, endpoint.port);
-                Ok(Self { conn, at })
+                Ok(Self { conn, at, prepared: Vec::new() })
             }
             Err(error) if error.is_interrupted() => Err(Failure::Stopped),
             Err(error) => {
@@ -44,6 +46,11 @@ impl Link {
                 Err(LoadError::Connect { sqlstate, words }.into())
             }
         }
+    }
+
+    /// Host and port, for people.
+    pub(super) fn at(&self) -> &str {
+        &self.at
     }
 
     /// As `server_version_num`; `None` where the server reports none.
@@ -63,6 +70,58 @@ impl Link {
         let job = (result.columns == ["job_id"]).then(|| result.get(0, 0).map(str::to_owned));
         let rows = result.tag.as_ref().and_then(|tag| tag.rows).unwrap_or(0);
         Ok(Done { rows, job: job.flatten() })
+    }
+
+    /// Runs a query and gives its rows as text.
+    pub(super) fn rows(
+        &mut self,
+        sql: &str,
+        what: impl Fn() -> String,
+    ) -> Result<Vec<Vec<Option<String>>>, Failure> {
+        let mut results =
+            self.conn.simple_query(sql).map_err(|error| self.failure(&error, what()))?;
+        Ok(results.pop().unwrap_or_default().rows)
+    }
+
+    /// Ends a transaction that went wrong. What the server says of it is of no
+    /// interest: the reason was told before, and a lost connection shows at
+    /// the next statement.
+    pub(super) fn roll_back(&mut self) {
+        let _ = self.conn.simple_query("ROLLBACK");
+    }
+
+    /// Prepares a statement once for this connection.
+    pub(super) fn prepare(
+        &mut self,
+        name: &str,
+        sql: &str,
+        what: impl Fn() -> String,
+    ) -> Result<(), Failure> {
+        if !self.prepared.iter().any(|known| known == name) {
+            self.conn.prepare(name, sql).map_err(|error| self.failure(&error, what()))?;
+            self.prepared.push(name.to_owned());
+        }
+        Ok(())
+    }
+
+    /// Runs a prepared statement once for each row of parameters, in one round
+    /// trip. Gives the sum of the counts in the command tags.
+    pub(super) fn run_prepared(
+        &mut self,
+        name: &str,
+        rows: &[Vec<Option<String>>],
+        what: impl Fn() -> String,
+    ) -> Result<u64, Failure> {
+        let mut run = || {
+            let mut batch = Batch::new();
+            for row in rows {
+                let params: Vec<Option<&str>> = row.iter().map(Option::as_deref).collect();
+                batch.prepared(name, &params)?;
+            }
+            self.conn.run_batch(&batch)
+        };
+        let results = run().map_err(|error| self.failure(&error, what()))?;
+        Ok(results.iter().filter_map(|result| result.tag.as_ref()?.rows).sum())
     }
 
     /// Runs a query of one row of numbers.

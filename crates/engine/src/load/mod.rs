@@ -5,15 +5,19 @@
 //! any of it. A worker is a thread with one connection that takes the next chunk
 //! of rows, makes its text and sends it, again where the server says that
 //! nothing was done and another try may succeed; what a chunk holds depends on its number and
-//! the seed alone. The calling thread only watches: it tells the observer how
+//! the seed alone. A chunk leaves a mark in its own transaction, in the table
+//! `pgdyno_load`, so that a later load can go on after any crash. The calling thread only watches: it tells the observer how
 //! far things are and passes an interrupt on. Nothing is printed here.
 
 mod chunks;
 mod error;
+mod jobs;
 mod link;
+mod marks;
 mod patience;
 mod plan;
 mod progress;
+mod sending;
 mod steps;
 mod threads;
 mod values;
@@ -28,9 +32,9 @@ use pgdyno_wire::connect::ConnectContext;
 use pgdyno_workload::Workload;
 
 pub use error::LoadError;
-pub use plan::{Planned, PlannedStep, planned};
+pub use plan::{How, Planned, PlannedStep, planned};
 pub use progress::{
-    LoadObserver, LoadReport, LoadedTable, Phase, Progress, SilentLoad, TableProgress,
+    Begun, LoadObserver, LoadReport, LoadedTable, Phase, Progress, SilentLoad, TableProgress,
 };
 
 /// Time between two reports to the observer, and the longest time until an
@@ -46,18 +50,32 @@ pub struct LoadPlan<'a> {
     pub dialect: &'a dyn Dialect,
     /// Where to connect, at least one; connections are dealt in turn.
     pub endpoints: &'a [Arc<ConnectContext>],
-    /// Connections that load side by side. With 1, tables are made and filled
-    /// in one transaction with `COPY … FREEZE` where the dialect has it.
+    /// Connections that load side by side. With 1, and without `resume`, tables
+    /// are made and filled in one transaction with `COPY … FREEZE` where the
+    /// dialect has it; then there is never a part of a load to go on with.
     pub jobs: NonZeroU32,
     /// Seed of the data.
     pub seed: u64,
     /// How rows are sent; `None` leaves it to the dialect.
     pub method: Option<LoadMethod>,
+    /// Goes on with a load that was broken off; where there is none, begins
+    /// anew, unless the tables are there and complete.
+    pub resume: bool,
+}
+
+impl<'a> LoadPlan<'a> {
+    /// The plan without the places to connect to.
+    #[must_use]
+    pub fn how(&self) -> How<'a> {
+        let Self { workload, dialect, method, jobs, seed, resume, .. } = *self;
+        How { workload, dialect, method, jobs, seed, resume }
+    }
 }
 
 /// Makes the workload's tables anew, fills them, and checks the result.
 ///
-/// Existing tables of the same names are dropped first. Sets nothing global;
+/// Existing tables of the same names are dropped first, unless the load
+/// [goes on](LoadPlan::resume) with them. Sets nothing global;
 /// all connections are closed at the end. An interrupt ends it within half a
 /// second, also while the server works on one long statement.
 ///

@@ -70,24 +70,25 @@ impl<'a> Patience<'a> {
                 return Err(failure);
             }
             self.counts.add(sqlstate);
-            self.wait(wait)?;
+            pause(self.stop, wait)?;
             wait = WAIT_MAX.min(wait * 2);
         }
         work()
     }
+}
 
-    fn wait(&self, time: Duration) -> Result<(), Failure> {
-        let end = Instant::now() + time;
-        loop {
-            if self.stop.load(Ordering::Relaxed) {
-                return Err(Failure::Stopped);
-            }
-            let left = end.saturating_duration_since(Instant::now());
-            if left.is_zero() {
-                return Ok(());
-            }
-            thread::sleep(left.min(LOOK));
+/// Sleeps, and wakes early where the load is to stop.
+pub(super) fn pause(stop: &AtomicBool, time: Duration) -> Result<(), Failure> {
+    let end = Instant::now() + time;
+    loop {
+        if stop.load(Ordering::Relaxed) {
+            return Err(Failure::Stopped);
         }
+        let left = end.saturating_duration_since(Instant::now());
+        if left.is_zero() {
+            return Ok(());
+        }
+        thread::sleep(left.min(LOOK));
     }
 }
 

@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use pgdyno_target::dialect::LoadMethod;
+
 /// The parts of a load, in their order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Phase {
@@ -53,8 +55,11 @@ impl Phase {
 pub struct TableProgress {
     /// The table.
     pub table: &'static str,
-    /// Rows sent so far; more than the server has confirmed.
+    /// Rows sent so far, and those that were found; more than the server has
+    /// confirmed.
     pub rows_done: u64,
+    /// Of these, the ones that an earlier load has left.
+    pub rows_found: u64,
     /// Rows that it is to have.
     pub rows_total: u64,
 }
@@ -77,6 +82,12 @@ impl Progress {
         self.tables.iter().map(|table| table.rows_done).sum()
     }
 
+    /// Rows over all tables that an earlier load has left.
+    #[must_use]
+    pub fn rows_found(&self) -> u64 {
+        self.tables.iter().map(|table| table.rows_found).sum()
+    }
+
     /// Rows to be loaded over all tables.
     #[must_use]
     pub fn rows_total(&self) -> u64 {
@@ -92,6 +103,27 @@ pub trait LoadObserver: Sync {
     fn progress(&self, progress: &Progress) {
         let _ = progress;
     }
+
+    /// Called once, when it is known whether there was something to go on with.
+    fn begun(&self, begun: Begun) {
+        let _ = begun;
+    }
+}
+
+/// From where a load began.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Begun {
+    /// From nothing: what was there was dropped.
+    Anew,
+    /// From what an interrupted load had left.
+    Continued {
+        /// Rows that were in.
+        rows: u64,
+    },
+    /// Asked to go on, it found no interrupted load but tables with the counts
+    /// and sums of this one, and left them as they are. With which seed they
+    /// were made cannot be seen.
+    Complete,
 }
 
 /// Hears nothing.
@@ -103,6 +135,10 @@ impl LoadObserver for SilentLoad {}
 /// What a load did.
 #[derive(Debug, Clone, PartialEq)]
 pub struct LoadReport {
+    /// From where it began.
+    pub begun: Begun,
+    /// How rows were sent.
+    pub method: LoadMethod,
     /// Connections that loaded side by side.
     pub jobs: u32,
     /// True where tables were made and filled in one transaction with
@@ -138,7 +174,7 @@ impl LoadReport {
     /// Time of a phase; zero where it did not take place.
     #[must_use]
     pub fn phase(&self, phase: Phase) -> Duration {
-        self.phases.iter().find(|(known, _)| *known == phase).map_or(Duration::ZERO, |(_, t)| *t)
+        self.phases.iter().filter(|(known, _)| *known == phase).map(|(_, time)| *time).sum()
     }
 
     /// Time of everything.
@@ -153,10 +189,21 @@ impl LoadReport {
         self.tables.iter().map(|table| table.rows).sum()
     }
 
-    /// Rows per second while rows were loaded; 0 where that took no time.
+    /// Rows that were there before it began.
+    #[must_use]
+    pub fn rows_found(&self) -> u64 {
+        match self.begun {
+            Begun::Anew => 0,
+            Begun::Continued { rows } => rows,
+            Begun::Complete => self.rows(),
+        }
+    }
+
+    /// Rows loaded per second while rows were loaded; 0 where that took no time.
     #[must_use]
     pub fn rows_per_s(&self) -> f64 {
         let seconds = self.phase(Phase::Rows).as_secs_f64();
-        if seconds > 0.0 { self.rows() as f64 / seconds } else { 0.0 }
+        let rows = self.rows().saturating_sub(self.rows_found());
+        if seconds > 0.0 { rows as f64 / seconds } else { 0.0 }
     }
 }

@@ -6,42 +6,50 @@ use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use nix::sys::resource::{UsageWho, getrusage};
-use pgdyno_target::dialect::LoadMethod;
 use pgdyno_workload::{Table, TableStatement};
 
 use super::LoadPlan;
 use super::chunks::{Chunk, Chunks};
 use super::error::{Failure, LoadError};
 use super::link::Link;
+use super::marks::{self, Before, Done, Mark};
 use super::patience::{Counts, Patience};
-use super::plan::{self, Way};
-use super::progress::{LoadObserver, LoadReport, LoadedTable, Phase, Progress, TableProgress};
+use super::plan::{self, How, Way};
+use super::progress::{
+    Begun, LoadObserver, LoadReport, LoadedTable, Phase, Progress, TableProgress,
+};
+use super::sending::Sending;
 use super::threads::Watch;
-use super::values::write_insert;
 
-/// COPY text made and sent at a time, per worker. More gave no more speed, as
-/// a socket takes about 200 KiB at once; less costs system calls.
-const SEND_BYTES: u64 = 256 << 10;
+/// A mark, or something else, is there already.
+const UNIQUE_VIOLATION: &str = "23505";
 
 /// One load under way.
 pub(super) struct Steps<'a> {
-    plan: &'a LoadPlan<'a>,
+    pub(super) plan: &'a LoadPlan<'a>,
     observer: &'a dyn LoadObserver,
     interrupt: &'a AtomicBool,
     /// Obeyed by all connections of this load.
-    stop: Arc<AtomicBool>,
+    pub(super) stop: Arc<AtomicBool>,
     tables: Vec<Table>,
     state: Vec<TableState>,
     phases: Vec<(Phase, Duration)>,
     bytes: AtomicU64,
     way: Way,
     retries: Counts,
+    /// Chunks that an earlier load has left.
+    chunks_found: Done,
+    /// Statements for keys that it has left.
+    keys_found: Vec<u64>,
+    begun: Begun,
 }
 
 /// How far a table is, shared by the workers.
 #[derive(Default)]
 struct TableState {
     rows_done: AtomicU64,
+    /// Of these, those that an earlier load has left.
+    rows_found: u64,
     /// When its first chunk began and its last one so far was confirmed.
     span: Mutex<Option<(Instant, Instant)>>,
 }
@@ -62,8 +70,11 @@ impl<'a> Steps<'a> {
             tables,
             phases: Vec::new(),
             bytes: AtomicU64::new(0),
-            way: Way::new(plan.dialect, plan.method, plan.jobs, None),
+            way: Way::new(&plan.how(), None),
             retries: Counts::default(),
+            chunks_found: Done::default(),
+            keys_found: Vec::new(),
+            begun: Begun::Anew,
         }
     }
 
@@ -82,36 +93,84 @@ impl<'a> Steps<'a> {
 
     fn try_all(&mut self) -> Result<Duration, Failure> {
         let mut links = self.connect()?;
-        let (workload, dialect) = (self.plan.workload, self.plan.dialect);
         let version = links.first().and_then(Link::server_version_num);
-        self.way = Way::new(dialect, self.plan.method, self.plan.jobs, version);
-        self.one_by_one(Phase::Drop, &mut links, &workload.drop_statements(dialect))?;
-        let create = plan::create(workload, dialect, self.way.frozen);
-        self.one_by_one(Phase::Create, &mut links, &create)?;
+        self.way = Way::new(&self.plan.how(), version);
+        self.check_method()?;
+        let before = self.look_back(&mut links)?;
+        self.begun = self.begin(&mut links, &before)?;
+        self.observer.begun(self.begun);
+        if self.begun == Begun::Complete {
+            return Ok(Duration::ZERO);
+        }
         let cpu_before = cpu_time();
         self.rows(&mut links)?;
         let client_cpu = cpu_time().saturating_sub(cpu_before);
-        self.side_by_side(Phase::Keys, &mut links, &workload.key_statements(dialect))?;
-        self.side_by_side(Phase::Settle, &mut links, &workload.settle_statements(dialect))?;
+        let (workload, dialect) = (self.plan.workload, self.plan.dialect);
+        self.keys(&mut links, &workload.key_statements(dialect))?;
+        self.settle(&mut links, &workload.settle_statements(dialect))?;
         self.check(&mut links)?;
         Ok(client_cpu)
     }
 
+    fn how(&self) -> How<'a> {
+        self.plan.how()
+    }
+
+    /// True where chunks and keys leave marks.
+    const fn marks(&self) -> bool {
+        !self.way.frozen
+    }
+
+    fn check_method(&self) -> Result<(), Failure> {
+        if self.way.serves(&self.tables) {
+            return Ok(());
+        }
+        let workload = self.plan.workload.name();
+        Err(LoadError::NoServerRows { workload, dialect: self.plan.dialect.title() }.into())
+    }
+
     /// Tries statements again that the server says were not done; with
     /// `frozen` all of them are one transaction, and then there is no again.
-    fn patiently<T>(&self, mut work: impl FnMut() -> Result<T, Failure>) -> Result<T, Failure> {
+    pub(super) fn patiently<T>(
+        &self,
+        mut work: impl FnMut() -> Result<T, Failure>,
+    ) -> Result<T, Failure> {
         if self.way.frozen {
             return work();
         }
         Patience::new(self.plan.dialect, &self.stop, &self.retries).with(work)
     }
 
-    /// One statement, and the wait for the job that it may leave in the server.
-    fn statement(&self, link: &mut Link, sql: &str) -> Result<(), Failure> {
-        let done = self.patiently(|| link.execute(sql, || head(sql)))?;
-        let wait = done.job.and_then(|job| self.plan.dialect.wait_for_job(&job));
-        let Some(wait) = wait else { return Ok(()) };
-        self.patiently(|| link.execute(&wait, || format!("waiting for {}", head(sql)))).map(drop)
+    /// Does `work` and writes its mark, both or neither. `None` where the mark
+    /// is there already, so that nothing was to be done.
+    fn marked<T>(
+        &self,
+        link: &mut Link,
+        mark: Mark,
+        mut work: impl FnMut(&mut Link) -> Result<T, Failure>,
+    ) -> Result<Option<T>, Failure> {
+        let sql = mark.statement();
+        self.patiently(|| {
+            link.execute("BEGIN", || "BEGIN".to_owned())?;
+            // First: it waits for whoever writes the same mark.
+            let noted = link.execute(&sql, || format!("the mark of a step in {}", marks::TABLE));
+            let done = match noted {
+                Err(failure) if failure.is(UNIQUE_VIOLATION) => {
+                    link.roll_back();
+                    return Ok(None);
+                }
+                Err(failure) => Err(failure),
+                Ok(_) => work(link),
+            };
+            let ended = done.and_then(|done| {
+                link.execute("COMMIT", || "COMMIT of a step and its mark".to_owned())?;
+                Ok(Some(done))
+            });
+            if ended.is_err() {
+                link.roll_back();
+            }
+            ended
+        })
     }
 
     fn connect(&mut self) -> Result<Vec<Link>, Failure> {
@@ -119,6 +178,100 @@ impl<'a> Steps<'a> {
         let stop = Arc::clone(&self.stop);
         let contexts = plan.endpoints.iter().cycle().take(plan.jobs.get() as usize);
         self.phase(Phase::Connect, contexts, |_, context| Link::connect(context, &stop))
+    }
+
+    /// What an earlier load has left, its chunks included where they count.
+    fn look_back(&mut self, links: &mut [Link]) -> Result<Before, Failure> {
+        let identity = plan::identity(&self.how(), &self.way);
+        let resume = self.plan.resume;
+        let look = |steps: &Self, link: &mut Link| steps.read_marks(link, &identity, resume);
+        let mut found = self.phase(Phase::Drop, links.iter_mut().take(1), look)?;
+        let (before, chunks) = found.pop().unwrap_or((Before::Nothing, Done::default()));
+        self.chunks_found = chunks;
+        Ok(before)
+    }
+
+    fn read_marks(
+        &self,
+        link: &mut Link,
+        identity: &marks::Identity,
+        resume: bool,
+    ) -> Result<(Before, Done), Failure> {
+        const UNDEFINED_TABLE: &str = "42P01";
+        let what = || format!("reading {}", marks::TABLE);
+        let rows = match self.patiently(|| link.rows(&marks::look(), what)) {
+            Err(failure) if failure.is(UNDEFINED_TABLE) => {
+                return Ok((Before::Nothing, Done::default()));
+            }
+            rows => rows?,
+        };
+        let before = Before::judge(&rows, identity);
+        let mut done = Done::default();
+        let mut from = (resume && matches!(before, Before::Same { .. })).then_some(0);
+        while let Some(number) = from {
+            let page = self.patiently(|| link.rows(&marks::page(number), what))?;
+            from = done.add_page(&page);
+        }
+        Ok((before, done))
+    }
+
+    /// Brings the target to where rows can be loaded.
+    fn begin(&mut self, links: &mut [Link], before: &Before) -> Result<Begun, Failure> {
+        if self.plan.resume {
+            match before {
+                Before::Same { keys } => return Ok(self.go_on(keys)),
+                Before::Other(differences) => {
+                    return Err(LoadError::OtherLoad { differences: differences.join(", ") }.into());
+                }
+                // Whoever made them meant them to stay.
+                Before::Nothing if self.is_complete(links)? => return Ok(Begun::Complete),
+                Before::Nothing | Before::Scraps => {}
+            }
+        }
+        self.chunks_found = Done::default();
+        self.make_tables(links, *before == Before::Nothing)?;
+        Ok(Begun::Anew)
+    }
+
+    /// Takes what is there as done.
+    fn go_on(&mut self, keys: &[u64]) -> Begun {
+        self.keys_found = keys.to_vec();
+        let chunks = Chunks::new(&self.tables, self.way.batch);
+        for chunk in self.chunks_found.iter().filter_map(|number| chunks.get(number)) {
+            let rows = chunk.rows.end - chunk.rows.start;
+            self.state[chunk.table].rows_found += rows;
+            self.state[chunk.table].rows_done.fetch_add(rows, Ordering::Relaxed);
+        }
+        Begun::Continued { rows: self.state.iter().map(|state| state.rows_found).sum() }
+    }
+
+    /// Drops and creates, in an order in which a crash at any point leaves
+    /// either nothing to go on with or the whole of it.
+    fn make_tables(&mut self, links: &mut [Link], no_marks: bool) -> Result<(), Failure> {
+        let (workload, dialect) = (self.plan.workload, self.plan.dialect);
+        let plan_statement = marks::plan_statement(&plan::identity(&self.how(), &self.way));
+        let new_marks = || {
+            let create = marks::create(dialect).into_iter();
+            create.chain([plan_statement.clone()]).collect::<Vec<_>>()
+        };
+        let drop = workload.drop_statements(dialect);
+        let mut before = if no_marks { Vec::new() } else { vec![marks::forget()] };
+        let mut after = Vec::new();
+        if !self.marks() {
+            after = marks::drop(dialect);
+        } else if no_marks {
+            before.extend(new_marks());
+        } else {
+            after = marks::drop(dialect);
+            after.extend(new_marks());
+        }
+        let all: Vec<String> = before.into_iter().chain(drop).chain(after).collect();
+        self.one_by_one(Phase::Drop, links, &all)?;
+        let mut create = plan::create(workload, dialect, self.way.frozen);
+        if self.marks() {
+            create.push(Mark::Tables.statement());
+        }
+        self.one_by_one(Phase::Create, links, &create)
     }
 
     /// Statements in order, on the first connection.
@@ -134,12 +287,40 @@ impl<'a> Steps<'a> {
         self.phase(phase, links.iter_mut().take(1), run).map(drop)
     }
 
+    /// Keys and indexes, each once.
+    fn keys(&mut self, links: &mut [Link], all: &[TableStatement]) -> Result<(), Failure> {
+        let is_new = matches!(self.begun, Begun::Anew);
+        self.side_by_side(Phase::Keys, links, all, |steps, link, number| {
+            let (key, sql) = (Mark::Key(number as u64), &all[number].sql);
+            if steps.keys_found.contains(&(number as u64)) {
+                return Ok(());
+            }
+            if !steps.marks() {
+                return steps.statement(link, sql);
+            }
+            if steps.plan.dialect.ddl_in_transactions() {
+                let work = |link: &mut Link| link.execute(sql, || head(sql)).map(drop);
+                return steps.marked(link, key, work).map(drop);
+            }
+            steps.statement_once(link, sql, is_new)?;
+            steps.statement(link, &key.statement())
+        })
+    }
+
+    /// What makes the tables fit for a run; no harm where it is done again.
+    fn settle(&mut self, links: &mut [Link], all: &[TableStatement]) -> Result<(), Failure> {
+        self.side_by_side(Phase::Settle, links, all, |steps, link, number| {
+            steps.statement(link, &all[number].sql)
+        })
+    }
+
     /// Statements of different tables, over as many connections as there are.
     fn side_by_side(
         &mut self,
         phase: Phase,
         links: &mut [Link],
         statements: &[TableStatement],
+        work: impl Fn(&Self, &mut Link, usize) -> Result<(), Failure> + Sync,
     ) -> Result<(), Failure> {
         if statements.is_empty() {
             return Ok(());
@@ -149,10 +330,13 @@ impl<'a> Steps<'a> {
         let one_ddl = self.plan.dialect.transaction_limits().ddl_statements.is_some();
         let jobs = if one_ddl { 1 } else { statements.len() };
         let run = |steps: &Self, link: &mut Link| {
-            while let Some(statement) = statements.get(next.fetch_add(1, Ordering::Relaxed)) {
-                steps.statement(link, &statement.sql)?;
+            loop {
+                let number = next.fetch_add(1, Ordering::Relaxed);
+                if number >= statements.len() {
+                    return Ok(());
+                }
+                work(steps, link, number)?;
             }
-            Ok(())
         };
         self.phase(phase, links.iter_mut().take(jobs), run).map(drop)
     }
@@ -162,8 +346,12 @@ impl<'a> Steps<'a> {
         let next = AtomicU64::new(0);
         let run = |steps: &Self, link: &mut Link| {
             let mut text = Vec::new();
-            while let Some(chunk) = chunks.get(next.fetch_add(1, Ordering::Relaxed)) {
-                steps.chunk(link, &chunk, &mut text)?;
+            loop {
+                let number = next.fetch_add(1, Ordering::Relaxed);
+                let Some(chunk) = chunks.get(number) else { break };
+                if !steps.chunks_found.contains(number) {
+                    steps.chunk(link, number, &chunk, &mut text)?;
+                }
             }
             if steps.way.frozen {
                 link.execute("COMMIT", || "COMMIT of all rows".to_owned())?;
@@ -174,16 +362,20 @@ impl<'a> Steps<'a> {
     }
 
     /// One chunk, as often as it takes.
-    fn chunk(&self, link: &mut Link, chunk: &Chunk, text: &mut Vec<u8>) -> Result<(), Failure> {
+    fn chunk(
+        &self,
+        link: &mut Link,
+        number: u64,
+        chunk: &Chunk,
+        text: &mut Vec<u8>,
+    ) -> Result<(), Failure> {
         let begun = Instant::now();
-        let (table, state) = (&self.tables[chunk.table], &self.state[chunk.table]);
-        let word = match self.way.method {
-            LoadMethod::Copy => "COPY",
-            _ => "INSERT",
-        };
-        let what = || {
-            let (first, last) = (chunk.rows.start + 1, chunk.rows.end);
-            format!("{word} of rows {first} to {last} into {}", table.name)
+        let state = &self.state[chunk.table];
+        let sending = Sending {
+            workload: self.plan.workload,
+            tables: &self.tables,
+            way: &self.way,
+            seed: self.plan.seed,
         };
         // Rows that were told as sent are not told again: progress never runs
         // backwards.
@@ -195,15 +387,17 @@ impl<'a> Steps<'a> {
                 told = end;
             }
         };
-        let taken = self.patiently(|| match self.way.method {
-            LoadMethod::Copy => self.copy(link, chunk, text, &what, &mut tell),
-            _ => self.insert(link, chunk, text, &what, &mut tell),
-        })?;
-        let sent = chunk.rows.end - chunk.rows.start;
-        if taken != sent {
-            let (found, expected) =
-                (format!("{taken} rows from {}", what()), format!("{sent} rows"));
-            return Err(LoadError::Check { table: table.name, found, expected }.into());
+        let mut send = |link: &mut Link| {
+            let taken = sending.send(link, chunk, text, &mut tell)?;
+            self.all_taken(&sending, chunk, taken)
+        };
+        if self.marks() {
+            let done = self.marked(link, Mark::Chunk(number), &mut send)?;
+            if done.is_none() {
+                tell(chunk.rows.end, 0);
+            }
+        } else {
+            send(link)?;
         }
         let mut span = state.span.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
         let first = span.map_or(begun, |(first, _)| first.min(begun));
@@ -211,48 +405,18 @@ impl<'a> Steps<'a> {
         Ok(())
     }
 
-    /// One COPY: its text is made and sent piece by piece. Gives the rows that
-    /// the server took.
-    fn copy(
-        &self,
-        link: &mut Link,
-        chunk: &Chunk,
-        text: &mut Vec<u8>,
-        what: &dyn Fn() -> String,
-        tell: &mut dyn FnMut(u64, usize),
-    ) -> Result<u64, Failure> {
-        let table = &self.tables[chunk.table];
-        let piece = (SEND_BYTES / u64::from(table.row_bytes_max).max(1)).max(1);
-        let mut row = chunk.rows.start;
-        let fill = |text: &mut Vec<u8>| {
-            let end = chunk.rows.end.min(row + piece);
-            self.plan.workload.write_rows(chunk.table, row..end, self.plan.seed, text);
-            tell(end, text.len());
-            row = end;
-            !text.is_empty()
-        };
-        link.copy(&self.way.statement(table), what, text, fill)
+    fn all_taken(&self, sending: &Sending<'_>, chunk: &Chunk, taken: u64) -> Result<(), Failure> {
+        let sent = chunk.rows.end - chunk.rows.start;
+        if taken == sent {
+            return Ok(());
+        }
+        let found = format!("{taken} rows from {}", sending.what(chunk));
+        let (table, expected) = (self.tables[chunk.table].name, format!("{sent} rows"));
+        Err(LoadError::Check { table, found, expected }.into())
     }
 
-    /// One INSERT of all rows of a chunk.
-    fn insert(
-        &self,
-        link: &mut Link,
-        chunk: &Chunk,
-        text: &mut Vec<u8>,
-        what: &dyn Fn() -> String,
-        tell: &mut dyn FnMut(u64, usize),
-    ) -> Result<u64, Failure> {
-        let table = &self.tables[chunk.table];
-        text.clear();
-        self.plan.workload.write_rows(chunk.table, chunk.rows.clone(), self.plan.seed, text);
-        let mut sql = String::with_capacity(text.len() * 3);
-        write_insert(table.name, table.columns, &String::from_utf8_lossy(text), &mut sql);
-        tell(chunk.rows.end, text.len());
-        link.execute(&sql, what).map(|done| done.rows)
-    }
-
-    /// Counts rows and adds up keys, and compares both with the plan.
+    /// Counts rows and adds up keys, and compares both with the plan; then
+    /// there is nothing left to go on with.
     fn check(&mut self, links: &mut [Link]) -> Result<(), Failure> {
         let tables = self.tables.clone();
         // The largest table first, so that it does not end alone.
@@ -265,7 +429,11 @@ impl<'a> Steps<'a> {
             }
             Ok(())
         };
-        self.phase(Phase::Check, links.iter_mut().take(order.len()), run).map(drop)
+        self.phase(Phase::Check, links.iter_mut().take(order.len()), run)?;
+        if self.marks() {
+            self.one_by_one(Phase::Check, links, &marks::drop(self.plan.dialect))?;
+        }
+        Ok(())
     }
 
     fn check_table(&self, link: &mut Link, table: &Table) -> Result<(), Failure> {
@@ -289,6 +457,25 @@ impl<'a> Steps<'a> {
             expected: told(rows_expected, keys_expected),
         }
         .into())
+    }
+
+    /// Whether all tables are there with the counts and sums of this load.
+    fn is_complete(&mut self, links: &mut [Link]) -> Result<bool, Failure> {
+        let tables = self.tables.clone();
+        let look = |steps: &Self, link: &mut Link| {
+            for table in &tables {
+                match steps.check_table(link, table) {
+                    Ok(()) => {}
+                    Err(Failure::Error(LoadError::Check { .. })) => return Ok(false),
+                    // Tables are missing, or have other columns.
+                    Err(failure) if failure.refusal().is_some() => return Ok(false),
+                    Err(failure) => return Err(failure),
+                }
+            }
+            Ok(true)
+        };
+        let found = self.phase(Phase::Check, links.iter_mut().take(1), look)?;
+        Ok(found.first() == Some(&true))
     }
 
     /// Runs one phase in threads, and notes how long it took.
@@ -325,6 +512,7 @@ impl<'a> Steps<'a> {
         let tables = self.tables.iter().zip(&self.state).map(|(table, state)| TableProgress {
             table: table.name,
             rows_done: state.rows_done.load(Ordering::Relaxed),
+            rows_found: state.rows_found,
             rows_total: table.rows,
         });
         Progress { phase, phase_elapsed, tables: tables.collect() }
@@ -337,6 +525,8 @@ impl<'a> Steps<'a> {
             LoadedTable { table: table.name, rows: table.rows, elapsed }
         });
         LoadReport {
+            begun: self.begun,
+            method: self.way.method,
             jobs: self.plan.jobs.get(),
             frozen: self.way.frozen,
             tables: tables.collect(),
@@ -349,7 +539,7 @@ impl<'a> Steps<'a> {
 }
 
 /// A statement's beginning, enough to recognise it in a message.
-fn head(sql: &str) -> String {
+pub(super) fn head(sql: &str) -> String {
     const WORDS: usize = 4;
     sql.split_whitespace().take(WORDS).collect::<Vec<_>>().join(" ")
 }

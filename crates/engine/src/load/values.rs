@@ -1,4 +1,5 @@
-//! Rows as COPY text, turned into one `INSERT` for servers that take no COPY.
+//! Rows as COPY text, turned into INSERTs for servers that take no COPY, and
+//! into the parameters of prepared ones.
 //!
 //! Every value is written as a string, which the server reads as the column's
 //! type, just as COPY does.
@@ -25,17 +26,49 @@ pub(super) fn insert_head(table: &str, columns: &[&str]) -> String {
     format!("INSERT INTO {table} ({}) VALUES", columns.join(", "))
 }
 
-/// One value: escapes of COPY undone, quotation marks doubled. A backslash in
-/// a plain string is a backslash (`standard_conforming_strings`).
+/// An INSERT of one row whose values are parameters.
+pub(super) fn insert_prepared(table: &str, columns: &[&str]) -> String {
+    let places: Vec<String> = (1..=columns.len()).map(|number| format!("${number}")).collect();
+    format!("{} ({})", insert_head(table, columns), places.join(", "))
+}
+
+/// The values of one row; `None` is SQL's null.
+pub(super) fn fields(row: &str) -> Vec<Option<String>> {
+    let value = |text: &str| {
+        (text != NULL).then(|| {
+            let mut plain = String::with_capacity(text.len());
+            unescape(text, |c| plain.push(c));
+            plain
+        })
+    };
+    row.split('\t').map(value).collect()
+}
+
+/// COPY's word for a null.
+const NULL: &str = "\\N";
+
+/// One value as a literal, quotation marks doubled. A backslash in a plain
+/// string is a backslash (`standard_conforming_strings`).
 fn push_value(value: &str, sql: &mut String) {
-    if value == "\\N" {
+    if value == NULL {
         sql.push_str("NULL");
         return;
     }
     sql.push('\'');
+    unescape(value, |c| {
+        if c == '\'' {
+            sql.push('\'');
+        }
+        sql.push(c);
+    });
+    sql.push('\'');
+}
+
+/// Undoes the escapes of COPY's text format.
+fn unescape(value: &str, mut push: impl FnMut(char)) {
     let mut chars = value.chars();
     while let Some(c) = chars.next() {
-        let plain = match c {
+        push(match c {
             '\\' => match chars.next() {
                 Some('b') => '\u{8}',
                 Some('f') => '\u{c}',
@@ -47,13 +80,8 @@ fn push_value(value: &str, sql: &mut String) {
                 None => '\\',
             },
             c => c,
-        };
-        if plain == '\'' {
-            sql.push('\'');
-        }
-        sql.push(plain);
+        });
     }
-    sql.push('\'');
 }
 
 #[cfg(test)]
@@ -74,5 +102,13 @@ mod tests {
             insert("it's\ta\\tb\\nc\\\\d\n"),
             "INSERT INTO t (a, b) VALUES ('it''s', 'a\tb\nc\\d')"
         );
+    }
+
+    /// Parameters hold the plain values, and stand in the order of the columns.
+    #[test]
+    fn parameters_are_plain_values() {
+        let expected = [Some("1"), None, Some("a\\b\tc'"), Some("")].map(|v| v.map(str::to_owned));
+        assert_eq!(fields("1\t\\N\ta\\\\b\\tc'\t"), expected);
+        assert_eq!(insert_prepared("t", &["a", "b"]), "INSERT INTO t (a, b) VALUES ($1, $2)");
     }
 }

@@ -46,6 +46,7 @@ pub(crate) fn load_with(
         jobs: NonZeroU32::new(jobs).unwrap(),
         seed: 1,
         method: None,
+        resume: false,
     };
     load(&plan, observer, interrupt)
 }

@@ -23,6 +23,7 @@ fn load_as(
         jobs: NonZeroU32::new(2).unwrap(),
         seed: 1,
         method,
+        resume: false,
     };
     load(&plan, &SilentLoad, &AtomicBool::new(false))
 }
