@@ -35,6 +35,9 @@ const SPARE_CONNECTIONS: u32 = 40;
 /// checkpoint's worth of WAL; more is nothing to wait for without a word.
 const COME_BACK_MAX: Duration = Duration::from_secs(60);
 
+/// Of several hosts one may be gone and answer nothing.
+const OWN_CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
+
 /// How often such a server is asked.
 const COME_BACK_LOOK: Duration = Duration::from_millis(200);
 
@@ -54,6 +57,8 @@ pub(crate) struct Opened {
     /// What the person typed, for commands that are suggested.
     pub(crate) word: String,
     pub(crate) server: Option<EmbeddedServer>,
+    /// All endpoints as one, for pgdyno's own sessions: the first that works.
+    own: Option<Arc<ConnectContext>>,
 }
 
 impl Opened {
@@ -145,6 +150,7 @@ impl Opened {
             is_embedded: server.is_some(),
             word: word.unwrap_or_default().to_owned(),
             server,
+            own: None,
         };
         let mut connection = opened.connect(stop)?;
         opened.detected =
@@ -165,15 +171,33 @@ impl Opened {
             one.runtime_params.push((name.to_owned(), value.clone()));
         }
         self.endpoints = contexts(&self.options)?;
+        self.own = None;
+        Ok(())
+    }
+
+    /// Where pgdyno's own sessions go: to the first host that works of all
+    /// endpoints.
+    pub(crate) fn own(&self) -> Result<Arc<ConnectContext>, Failure> {
+        if let Some(own) = &self.own {
+            return Ok(Arc::clone(own));
+        }
+        match self.endpoints.as_slice() {
+            [one] => Ok(Arc::clone(one)),
+            _ => merged(&self.options),
+        }
+    }
+
+    /// From now on pgdyno's own sessions may go to these endpoints as well.
+    pub(crate) fn widen(&mut self, more: &[Options]) -> Result<(), Failure> {
+        let all: Vec<Options> = self.options.iter().chain(more).cloned().collect();
+        self.own = Some(merged(&all)?);
         Ok(())
     }
 
     /// A session of pgdyno's own. It gives up once `stop` is set.
     pub(crate) fn connect(&self, stop: &Arc<AtomicBool>) -> Result<Connection, Failure> {
-        let Some(first) = self.endpoints.first() else {
-            return Err(Failure::usage("the target has no endpoint"));
-        };
-        Connection::connect_interruptible(first, Some(Arc::clone(stop)))
+        let own = self.own()?;
+        Connection::connect_interruptible(&own, Some(Arc::clone(stop)))
             .map_err(|error| failure::connecting(&error))
     }
 
@@ -184,13 +208,11 @@ impl Opened {
         terminal: &Terminal,
         stop: &Arc<AtomicBool>,
     ) -> Result<Connection, Failure> {
-        let Some(first) = self.endpoints.first() else {
-            return Err(Failure::usage("the target has no endpoint"));
-        };
+        let own = self.own()?;
         let begin = Instant::now();
         let mut told = false;
         loop {
-            let error = match Connection::connect_interruptible(first, Some(Arc::clone(stop))) {
+            let error = match Connection::connect_interruptible(&own, Some(Arc::clone(stop))) {
                 Ok(connection) => return Ok(connection),
                 Err(error) => error,
             };
@@ -226,7 +248,24 @@ impl Opened {
     }
 }
 
-fn contexts(options: &[Options]) -> Result<Vec<Arc<ConnectContext>>, Failure> {
+/// One set of options with the hosts of all, each once.
+fn merged(options: &[Options]) -> Result<Arc<ConnectContext>, Failure> {
+    let mut all = options.iter().cloned();
+    let Some(mut one) = all.next() else {
+        return Err(Failure::usage("the target has no endpoint"));
+    };
+    for host in all.flat_map(|other| other.hosts) {
+        if !one.hosts.contains(&host) {
+            one.hosts.push(host);
+        }
+    }
+    if one.hosts.len() > 1 {
+        one.connect_timeout.get_or_insert(OWN_CONNECT_TIMEOUT);
+    }
+    ConnectContext::new(&one).map_err(|error| failure::connecting(&error))
+}
+
+pub(crate) fn contexts(options: &[Options]) -> Result<Vec<Arc<ConnectContext>>, Failure> {
     options
         .iter()
         .map(|one| ConnectContext::new(one).map_err(|error| failure::connecting(&error)))

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::latency::{LatencyRecord, Latencies};
+use crate::latency::{Latencies, LatencyRecord};
 
 /// Counters of one endpoint.
 #[derive(Clone, Debug, Default, PartialEq)]
