@@ -12,6 +12,7 @@ use pgdyno_record::{RunRecord, Severity, VerdictRecord};
 use crate::style::{Style, Tone, columns_of, cut, wrap};
 
 mod effects;
+mod endpoints;
 mod headline;
 mod sections;
 

@@ -19,6 +19,7 @@ pub(super) fn add(page: &mut Page<'_>, record: &RunRecord) {
     latency(page, record);
     rate_kept(page, record);
     connections(page, record);
+    super::endpoints::add(page, record);
     transactions(page, record);
     types(page, record);
     super::effects::add(page, record);
@@ -126,6 +127,7 @@ fn connections(page: &mut Page<'_>, record: &RunRecord) {
     if connections.failed > 0 {
         facts.push(format!("{} failed", count(connections.failed)));
     }
+    facts.extend(super::endpoints::limits(record, page.style));
     page.section_as_is("connecting", &flow(&facts, GAP, page.fact_columns()));
 }
 
