@@ -1,6 +1,6 @@
 -- History rows into a table with five secondary indexes.
 --
--- Published with "Benchmark AlloyDB for PostgreSQL", index insert only: scale
+-- Published with AlloyDB's guide to benchmarking OLTP, index insert only: scale
 -- 25,000, 256 clients, 65 min. The indexes are made before, one on each of
 -- tid, bid, aid, delta and mtime of pgbench_history.
 --

@@ -6,7 +6,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 
 use crate::failure::Failure;
 use crate::terminal::Terminal;
-use crate::{audit, bounds, demo, detect, emulate, init, run};
+use crate::{audit, bounds, demo, detect, emulate, init, run, workloads};
 
 /// A dynamometer for PostgreSQL-compatible databases.
 ///
@@ -36,6 +36,8 @@ pub(crate) enum Command {
     Demo(DemoArgs),
     /// Make and load the tables of a workload
     Init(InitArgs),
+    /// List the workloads, or show what one of them sends
+    Workloads(workloads::WorkloadsArgs),
     /// Say what a target is, and what is done differently for it
     Detect(DetectArgs),
     /// Look whether a workload's tables, at rest, are what they must be
@@ -325,7 +327,7 @@ pub(crate) enum IsolationArg {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct BackoffArg(pub(crate) Option<(std::time::Duration, std::time::Duration)>);
 
-fn key_value(text: &str) -> Result<(String, String), String> {
+pub(crate) fn key_value(text: &str) -> Result<(String, String), String> {
     match text.split_once('=') {
         Some((key, value)) if !key.is_empty() => Ok((key.to_owned(), value.to_owned())),
         _ => Err("expected NAME=VALUE".to_owned()),
@@ -396,6 +398,7 @@ pub fn main(built_for_speed: bool) -> u8 {
     let done = match cli.command {
         Command::Demo(args) => demo::demo(&args, &terminal),
         Command::Init(args) => init::init(&args, &terminal),
+        Command::Workloads(args) => workloads::run(&args, &terminal),
         Command::Detect(args) => detect::detect(&args, &terminal),
         Command::Audit(args) => audit::audit(&args, &terminal),
         Command::Run(args) => run::run(&args, &terminal),

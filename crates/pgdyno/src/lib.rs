@@ -21,3 +21,4 @@ mod program;
 mod run;
 mod signals;
 mod terminal;
+mod workloads;
