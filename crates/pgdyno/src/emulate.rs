@@ -111,8 +111,13 @@ fn upstream(
     terminal: &Terminal,
     stop: &Arc<AtomicBool>,
 ) -> Result<(Options, Option<EmbeddedServer>), Failure> {
-    let around =
-        Surroundings { config_file: None, dialect: None, folder: Path::new("."), env: &ProcessEnv };
+    let around = Surroundings {
+        config_file: None,
+        dialect: None,
+        login: None,
+        folder: Path::new("."),
+        env: &ProcessEnv,
+    };
     let found = resolve::resolve(Some(&args.upstream), &around).map_err(Failure::usage)?;
     for warning in &found.warnings {
         terminal.warn(&warning.to_string());

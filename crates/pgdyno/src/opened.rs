@@ -290,6 +290,7 @@ fn found(args: &TargetArgs) -> Result<Resolved, Failure> {
     let around = Surroundings {
         config_file: args.config.as_deref(),
         dialect: args.dialect.as_deref(),
+        login: None,
         folder: &folder,
         env: &ProcessEnv,
     };

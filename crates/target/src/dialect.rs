@@ -13,6 +13,7 @@ pub use crate::answers::{
 use crate::ddl::{self, IndexSpec, TableSpec};
 use crate::detect::{Probe, ProbeError};
 use crate::dialects::{ALL, Postgres};
+use pgdyno_token::Service;
 use crate::discovery::Discovery;
 
 /// Share of a transaction's size limit that a statement's text may fill:
@@ -42,6 +43,17 @@ pub trait Dialect: fmt::Debug + Send + Sync {
     /// True where a host's name alone says that it is of this kind, before
     /// anything is sent to it.
     fn owns_host(&self, _host: &str) -> bool {
+        false
+    }
+
+    /// Whose tokens it takes as passwords, where it is a service of AWS.
+    fn token_service(&self) -> Option<Service> {
+        None
+    }
+
+    /// True where a password is always a token, so that one is made where no
+    /// password was given.
+    fn takes_only_tokens(&self) -> bool {
         false
     }
 

@@ -14,6 +14,7 @@ pub mod dialect;
 mod dialects;
 pub mod discovery;
 pub mod embedded;
+pub mod login;
 pub mod machine;
 pub mod resolve;
 pub mod settings;
@@ -24,5 +25,6 @@ pub use dialect::{
     Dialect, Difference, RetryClass, dialect_by_host, dialect_by_name, dialects, postgres,
 };
 pub use embedded::{EmbeddedConfig, EmbeddedError, EmbeddedServer};
+pub use login::Login;
 pub use machine::Machine;
 pub use resolve::{Place, ResolveError, Resolved, Surroundings, Target, Why, resolve};

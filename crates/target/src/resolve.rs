@@ -13,6 +13,7 @@ use pgdyno_wire::options::Options;
 
 use crate::config::{Config, ConfigError, FILE_NAME, Warning, with_hint};
 use crate::dialect::{Dialect, UnknownDialect, dialect_by_name};
+use crate::login::Login;
 
 /// The word that stands for the throw-away server.
 pub const EMBEDDED: &str = "embedded";
@@ -41,6 +42,9 @@ pub struct Target {
     pub options: Vec<Options>,
     /// The dialect that was asked for; `None` means: detect it.
     pub dialect: Option<&'static dyn Dialect>,
+    /// How passwords are made, as the target's own entry says; it is in
+    /// `options` already.
+    pub login: Login,
 }
 
 /// Where the database is.
@@ -110,6 +114,8 @@ pub struct Surroundings<'a> {
     pub config_file: Option<&'a Path>,
     /// `--dialect NAME`: overrides the file and detection.
     pub dialect: Option<&'a str>,
+    /// How passwords are made; over what the file says.
+    pub login: Option<&'a Login>,
     /// The working folder, for `./pgdyno.toml`.
     pub folder: &'a Path,
     /// The environment: PG*, `XDG_CONFIG_HOME`, home, and variables in values.
@@ -146,6 +152,9 @@ pub enum ResolveError {
     /// `--dialect` names none.
     #[error("--dialect: {0}")]
     Dialect(#[from] UnknownDialect),
+    /// The ways to log in contradict each other or the target.
+    #[error("{0}")]
+    Login(String),
 }
 
 fn where_it_was_sought(known: &[String], looked_at: &[(PathBuf, bool)]) -> String {
@@ -172,10 +181,30 @@ pub fn resolve(word: Option<&str>, around: &Surroundings<'_>) -> Result<Resolved
         Some(word) => from_name(word, around)?,
         None => from_environment(around)?,
     };
-    if let (Place::Server(target), Some(dialect)) = (&mut resolved.place, asked) {
-        target.dialect = Some(dialect);
-    }
+    log_in(&mut resolved.place, asked, around)?;
     Ok(resolved)
+}
+
+/// Applies what the command line says of dialect and passwords.
+fn log_in(
+    place: &mut Place,
+    dialect: Option<&'static dyn Dialect>,
+    around: &Surroundings<'_>,
+) -> Result<(), ResolveError> {
+    let nothing = Login::default();
+    let asked = around.login.unwrap_or(&nothing);
+    let Place::Server(target) = place else {
+        if *asked == nothing {
+            return Ok(());
+        }
+        let words = "the embedded server has a password of its own; it takes no other";
+        return Err(ResolveError::Login(words.to_owned()));
+    };
+    target.dialect = dialect.or(target.dialect);
+    let login = asked.over(&target.login);
+    login.apply(target, around.env).map_err(ResolveError::Login)?;
+    target.login = login;
+    Ok(())
 }
 
 fn embedded(why: Why) -> Resolved {
@@ -206,7 +235,8 @@ fn connection(
 ) -> Result<Resolved, ResolveError> {
     let found = conninfo::resolve(dsn, &[], around.env).map_err(ResolveError::Connection)?;
     let name = display_name(&found.options);
-    let target = Target { name, options: vec![found.options], dialect: None };
+    let target =
+        Target { name, options: vec![found.options], dialect: None, login: Login::default() };
     Ok(Resolved {
         place: Place::Server(target),
         why,
@@ -260,7 +290,7 @@ mod tests {
     use std::fs;
 
     fn with<'a>(folder: &'a Path, env: &'a MapEnv) -> Surroundings<'a> {
-        Surroundings { config_file: None, dialect: None, folder, env }
+        Surroundings { config_file: None, dialect: None, login: None, folder, env }
     }
 
     fn server(resolved: Resolved) -> Target {

@@ -10,10 +10,19 @@
 //! user = "bench"
 //! dbname = "bench"
 //! dialect = "postgres"
+//!
+//! [targets.vault]
+//! dsn = "postgresql://bench@db.example/bench?sslmode=verify-full"
+//! password_command = "vault read -field=password database/creds/bench"
+//! password_lifetime = "15min"
+//!
+//! [targets.rds]
+//! dsn = "postgresql://bench@x.y.eu-west-1.rds.amazonaws.com/bench"
+//! auth = "aws-iam"                  # aws_region, aws_profile where needed
 //! ```
 //!
-//! Beside `dsn`, `endpoints` and `dialect`, every connection parameter of
-//! libpq is a key, and wins over the `dsn`. Whatever is not known is an error
+//! Beside these keys of pgdyno's own, every connection parameter of libpq is
+//! a key, and wins over the `dsn`. Whatever is not known is an error
 //! with file, line and column: a mistyped key must not pass in silence.
 
 mod expand;
@@ -26,8 +35,10 @@ use std::path::{Path, PathBuf};
 
 use pgdyno_wire::conninfo::{Env, MapEnv, resolve as resolve_conninfo};
 use pgdyno_wire::options::Options;
+use pgdyno_wire::secret::Secret;
 
 use crate::dialect::Dialect;
+use crate::login::{self, Login};
 use crate::resolve::Target;
 
 /// The file's name, in the working folder and below the configuration home.
@@ -35,6 +46,10 @@ pub const FILE_NAME: &str = "pgdyno.toml";
 /// Stands for a variable's value where only the rest of the text matters. A
 /// number, so that it passes as a port as well.
 const ANY_VALUE: &str = "65001";
+
+/// How passwords are made.
+const LOGIN_KEYS: [&str; 5] =
+    ["auth", "password_command", "password_lifetime", "aws_region", "aws_profile"];
 
 /// Something in the configuration that a person should know.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -109,6 +124,8 @@ struct Entry {
     dialect: Option<&'static dyn Dialect>,
     endpoints: Vec<Located>,
     parameters: Vec<(&'static str, Located)>,
+    /// [`LOGIN_KEYS`].
+    login: Vec<(&'static str, Located)>,
 }
 
 /// A configuration file, read and checked.
@@ -186,7 +203,8 @@ impl Config {
             });
         }
         let options = self.options(entry, env, &mut warnings)?;
-        let target = Target { name: name.to_owned(), options, dialect: entry.dialect };
+        let login = self.login(entry, env)?;
+        let target = Target { name: name.to_owned(), options, dialect: entry.dialect, login };
         Ok(Some((target, warnings)))
     }
 
@@ -221,6 +239,28 @@ impl Config {
         Ok(all)
     }
 
+    fn login(&self, entry: &Entry, env: &dyn Env) -> Result<Login, ConfigError> {
+        let mut login = Login::default();
+        for (key, value) in &entry.login {
+            let at = |message: String| self.at(value.offset, message);
+            if *key == "password_command" {
+                // The shell fills in its own variables.
+                login.password_command = Some(Secret::new(value.text.clone()));
+                continue;
+            }
+            let text = self.expand(value, env)?;
+            match *key {
+                "auth" => login.aws_iam = Some(auth(&text).map_err(at)?),
+                "password_lifetime" => {
+                    login.password_lifetime = Some(login::lifetime(&text).map_err(at)?);
+                }
+                "aws_region" => login.aws_region = Some(text),
+                _ => login.aws_profile = Some(text),
+            }
+        }
+        Ok(login)
+    }
+
     fn expand(&self, value: &Located, env: &dyn Env) -> Result<String, ConfigError> {
         expand::expand(&value.text, &|name| env.var(name))
             .map_err(|message| self.at(value.offset, message))
@@ -228,6 +268,15 @@ impl Config {
 
     fn at(&self, offset: usize, message: String) -> ConfigError {
         at(&self.file, &self.text, offset, message)
+    }
+}
+
+/// Whether passwords are tokens.
+fn auth(text: &str) -> Result<bool, String> {
+    match text {
+        "aws-iam" => Ok(true),
+        "password" => Ok(false),
+        _ => Err(format!("auth is \"password\" or \"aws-iam\", not \"{text}\"")),
     }
 }
 

@@ -8,7 +8,7 @@ use pgdyno_wire::conninfo::{PARAMETERS, find};
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-use super::{Entry, Located};
+use super::{Entry, LOGIN_KEYS, Located};
 use crate::dialect::dialect_by_name;
 use crate::resolve::EMBEDDED;
 
@@ -60,6 +60,7 @@ fn entry(name: &str, offset: usize, value: &Spanned<DeValue<'_>>) -> Result<Entr
         dialect: None,
         endpoints: Vec::new(),
         parameters: Vec::new(),
+        login: Vec::new(),
     };
     for (key, value) in table {
         set(&mut entry, key.get_ref(), key.span().start, value)?;
@@ -82,17 +83,25 @@ fn set(
             entry.dialect = Some(dialect);
         }
         "endpoints" => entry.endpoints = list(value)?,
-        _ => match find(key) {
-            Some(parameter) => entry.parameters.push((parameter.keyword, scalar(key, value)?)),
-            None => return Err((key_offset, unknown_key(key))),
+        _ => match (login_key(key), find(key)) {
+            (Some(key), _) => entry.login.push((key, scalar(key, value)?)),
+            (None, Some(parameter)) => {
+                entry.parameters.push((parameter.keyword, scalar(key, value)?));
+            }
+            (None, None) => return Err((key_offset, unknown_key(key))),
         },
     }
     Ok(())
 }
 
+fn login_key(key: &str) -> Option<&'static str> {
+    LOGIN_KEYS.into_iter().find(|own| *own == key)
+}
+
 fn unknown_key(key: &str) -> String {
     let parameters = PARAMETERS.iter().map(|parameter| parameter.keyword);
-    let known: Vec<&str> = OWN_KEYS.into_iter().chain(parameters).collect();
+    let own = OWN_KEYS.into_iter().chain(LOGIN_KEYS);
+    let known: Vec<&str> = own.chain(parameters).collect();
     format!("unknown key \"{key}\" of a target; there are: {}", known.join(", "))
 }
 

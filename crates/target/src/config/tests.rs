@@ -128,3 +128,24 @@ fn secrets_stay_inside() {
     let shown = format!("{config:?}");
     assert!(!shown.contains("s3cret") && shown.contains("\"t\""), "{shown}");
 }
+
+/// The keys of how passwords are made are read, the command as it stands, and
+/// wrong values have a place.
+#[test]
+fn ways_to_log_in() {
+    let text = "[targets.t]\nhost = \"h\"\npassword_command = \"echo ${NOT_SET}\"\n\
+                password_lifetime = \"5min\"\n";
+    let (target, _) = target(text, &MapEnv::new("os"));
+    let command = target.login.password_command.as_ref().map(Secret::reveal);
+    assert_eq!(command, Some("echo ${NOT_SET}"));
+    assert_eq!(target.login.password_lifetime, Some(std::time::Duration::from_secs(300)));
+    assert!(!format!("{target:?}").contains("echo"));
+    for (line, expected) in [
+        ("auth = \"kerberos\"", "pgdyno.toml:2:8: auth is \"password\" or \"aws-iam\""),
+        ("password_lifetime = \"1 week\"", "pgdyno.toml:2:21: a lifetime is a whole number"),
+    ] {
+        let config = config(&format!("[targets.t]\n{line}\n"), 0o600).unwrap();
+        let error = config.target("t", &MapEnv::new("os")).map(|_| ()).unwrap_err().to_string();
+        assert!(error.starts_with(expected), "{error}");
+    }
+}

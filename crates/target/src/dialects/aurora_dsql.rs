@@ -7,6 +7,8 @@
 
 use std::time::Duration;
 
+use pgdyno_token::Service;
+
 use super::by_question;
 use crate::ddl::{self, IndexSpec};
 use crate::detect::{Probe, ProbeError};
@@ -79,6 +81,14 @@ impl Dialect for AuroraDsql {
         let parts: Vec<&str> = rest.split('.').collect();
         matches!(parts.as_slice(), [cluster, service, region]
             if !cluster.is_empty() && service.starts_with("dsql") && !region.is_empty())
+    }
+
+    fn token_service(&self) -> Option<Service> {
+        Some(Service::AuroraDsql)
+    }
+
+    fn takes_only_tokens(&self) -> bool {
+        true
     }
 
     fn differences(&self) -> &'static [Difference] {

@@ -1,6 +1,8 @@
 //! Amazon Aurora PostgreSQL Limitless Database: PostgreSQL behind routers that
 //! spread tables over shards.
 
+use pgdyno_token::Service;
+
 use super::by_question;
 use crate::ddl::{self, Spread, TableSpec};
 use crate::detect::{Probe, ProbeError};
@@ -39,6 +41,10 @@ impl Dialect for AuroraLimitless {
     /// Whether a router takes both in one transaction is not documented.
     fn ddl_in_transactions(&self) -> bool {
         false
+    }
+
+    fn token_service(&self) -> Option<Service> {
+        Some(Service::Rds)
     }
 
     fn differences(&self) -> &'static [Difference] {

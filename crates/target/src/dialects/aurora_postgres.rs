@@ -1,6 +1,8 @@
 //! Amazon Aurora PostgreSQL (and what else of Amazon RDS has its functions):
 //! PostgreSQL on another storage.
 
+use pgdyno_token::Service;
+
 use super::by_question;
 use crate::detect::{Probe, ProbeError};
 use crate::dialect::{Dialect, Difference, Evidence};
@@ -31,6 +33,10 @@ impl Dialect for AuroraPostgres {
             |v| v.ends_with("aurora_version"),
             "there is a function of Aurora",
         )
+    }
+
+    fn token_service(&self) -> Option<Service> {
+        Some(Service::Rds)
     }
 
     fn differences(&self) -> &'static [Difference] {

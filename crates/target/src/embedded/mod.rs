@@ -122,6 +122,7 @@ impl EmbeddedServer {
             name: EMBEDDED.to_owned(),
             options: vec![self.options_unix()],
             dialect: Some(crate::dialect::postgres()),
+            login: crate::login::Login::default(),
         }
     }
 
