@@ -72,6 +72,22 @@ impl Link {
         Ok(Done { rows, job: job.flatten() })
     }
 
+    /// Runs statements in one round trip; the first that fails is the last.
+    pub(super) fn together(
+        &mut self,
+        sqls: &[&str],
+        what: impl Fn() -> String,
+    ) -> Result<(), Failure> {
+        let mut run = || {
+            let mut batch = Batch::new();
+            for sql in sqls {
+                batch.query(sql, &[])?;
+            }
+            self.conn.run_batch(&batch)
+        };
+        run().map(drop).map_err(|error| self.failure(&error, what()))
+    }
+
     /// Runs a query and gives its rows as text.
     pub(super) fn rows(
         &mut self,

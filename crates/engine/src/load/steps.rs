@@ -151,9 +151,9 @@ impl<'a> Steps<'a> {
     ) -> Result<Option<T>, Failure> {
         let sql = mark.statement();
         self.patiently(|| {
-            link.execute("BEGIN", || "BEGIN".to_owned())?;
-            // First: it waits for whoever writes the same mark.
-            let noted = link.execute(&sql, || format!("the mark of a step in {}", marks::TABLE));
+            // The mark first: it waits for whoever writes the same one.
+            let noted = link
+                .together(&["BEGIN", &sql], || format!("the mark of a step in {}", marks::TABLE));
             let done = match noted {
                 Err(failure) if failure.is(UNIQUE_VIOLATION) => {
                     link.roll_back();
