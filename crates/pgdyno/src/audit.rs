@@ -65,7 +65,9 @@ pub(crate) fn audit(args: &AuditArgs, terminal: &Terminal) -> Result<(), Failure
 
 fn tell(workload: &dyn Workload, opened: &Opened, findings: &[Finding]) -> Told {
     let mut audits: Vec<Audit> = findings.iter().map(Audit::from).collect();
-    for audit in &mut audits {
+    for (audit, finding) in audits.iter_mut().zip(findings) {
+        // The hints are about a run that is to follow.
+        audit.detail.clone_from(&finding.text);
         // A base that is not clean is only worth a note before a run, which is
         // judged by its changes. Here it is the question itself.
         if audit.outcome == AuditOutcome::Skipped {

@@ -1,9 +1,9 @@
 //! What the statements did: executions, rows, and the share that touched none.
 
-use pgdyno_record::{AuditOutcome, RunRecord, StatementKind, StatementRecord};
+use pgdyno_record::{AuditOutcome, ResetHow, RunRecord, StatementKind, StatementRecord};
 
 use super::Page;
-use crate::format::{count, share};
+use crate::format::{count, counted, duration_s, share};
 use crate::style::{columns_of, cut, flow};
 
 /// Statements shown; the rest is in the record.
@@ -35,6 +35,20 @@ pub(super) fn add(page: &mut Page<'_>, record: &RunRecord) {
     // What went wrong first; sorting is stable, so the rest stays in order.
     shown.sort_by(|one, other| missed(other).total_cmp(&missed(one)));
     page.section_as_is("", &table(page, &shown));
+}
+
+/// Bringing the tables back before the run, and how long it took.
+pub(super) fn add_reset(page: &mut Page<'_>, record: &RunRecord) {
+    let Some(reset) = &record.reset else { return };
+    let time = duration_s(reset.seconds, page.style.unicode);
+    let done = match reset.how {
+        ResetHow::NotNeeded => format!("not needed, seen in {time}"),
+        ResetHow::InPlace => format!("{} put back in {time}", counted(reset.rows, "row")),
+        ResetHow::Reload => format!("{} loaded anew in {time}", counted(reset.rows, "row")),
+    };
+    let reason = if reset.how == ResetHow::Reload { reset.reason.clone() } else { String::new() };
+    let facts = [done, page.style.clean(&reason)];
+    page.section_as_is("reset", &flow(&facts, GAP, page.fact_columns()));
 }
 
 /// Writes that the command tags do not count: whether somebody else did.

@@ -26,6 +26,7 @@ pub(super) fn add(page: &mut Page<'_>, record: &RunRecord) {
     audits(page, &record.audits);
     driver(page, record);
     load(page, record);
+    super::effects::add_reset(page, record);
 }
 
 /// One time for each transaction; two where a schedule was given, since those

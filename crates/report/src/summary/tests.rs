@@ -4,7 +4,9 @@
 
 use std::path::{Path, PathBuf};
 
-use pgdyno_record::{AuditOutcome, RunRecord, ScheduleRecord, SqlState, judge};
+use pgdyno_record::{
+    AuditOutcome, ResetHow, ResetRecord, RunRecord, ScheduleRecord, SqlState, judge,
+};
 use proptest::prelude::*;
 
 use super::summary;
@@ -56,6 +58,12 @@ fn troubled() -> RunRecord {
     record.totals.counts.late = 89;
     record.totals.counts.lag_mean_us = 412.4;
     record.totals.counts.lag_max_us = 9_120;
+    record.reset = Some(ResetRecord {
+        how: ResetHow::Reload,
+        rows: 1_000_110,
+        seconds: 2.5,
+        reason: "200000 of 1000000 accounts were changed".to_owned(),
+    });
     record.driver.saturation.saturated = true;
     record.driver.saturation.reason =
         "a worker was busy 97 % of the time, more than 90 %".to_owned();
