@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
 use crate::failure::Failure;
+use crate::login::LoginArgs;
 use crate::terminal::Terminal;
 use crate::{audit, bounds, demo, detect, emulate, init, run, workloads};
 
@@ -70,6 +71,8 @@ pub(crate) struct TargetArgs {
     /// Embedded server only: durability off, for speed without meaning
     #[arg(long)]
     pub(crate) no_fsync: bool,
+    #[command(flatten)]
+    pub(crate) login: LoginArgs,
 }
 
 /// Which workload.

@@ -8,6 +8,7 @@ use crate::cli::{
 };
 use crate::endpoints::EndpointArgs;
 use crate::failure::Failure;
+use crate::login::LoginArgs;
 use crate::run;
 use crate::terminal::Terminal;
 
@@ -26,6 +27,7 @@ fn as_run(args: &DemoArgs) -> RunArgs {
             config: None,
             dialect: None,
             no_fsync: args.no_fsync,
+            login: LoginArgs::default(),
         },
         workload: WorkloadArgs { workload: "tpcb".to_owned(), params: Vec::new() },
         load: LoadArgs {

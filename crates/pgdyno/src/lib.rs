@@ -14,6 +14,7 @@ mod failure;
 mod filling;
 mod init;
 mod live;
+mod login;
 mod open_files;
 mod opened;
 pub mod pgbench;

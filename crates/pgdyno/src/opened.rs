@@ -1,5 +1,6 @@
 //! A target with the door open: reachable, and known for what it is.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -59,6 +60,8 @@ pub(crate) struct Opened {
     pub(crate) server: Option<EmbeddedServer>,
     /// All endpoints as one, for pgdyno's own sessions: the first that works.
     own: Option<Arc<ConnectContext>>,
+    /// What was asked for with `--set`.
+    pub(crate) session_settings: BTreeMap<String, String>,
 }
 
 impl Opened {
@@ -71,6 +74,7 @@ impl Opened {
         stop: &Arc<AtomicBool>,
     ) -> Result<Self, Failure> {
         let word = args.target.as_deref();
+        let settings = args.login.settings.as_slice();
         let found = found(args)?;
         for warning in &found.warnings {
             terminal.warn(&warning.to_string());
@@ -90,13 +94,13 @@ impl Opened {
                     terminal.warn("--no-fsync concerns the embedded server only");
                 }
                 let name = matches!(found.why, Why::Named { .. }).then(|| target.name.clone());
-                Self::reach(&target, name, None, word, wishes, stop)
+                Self::reach(&target, name, None, word, settings, wishes, stop)
             }
             Place::Embedded => {
                 let server = start_embedded(args.no_fsync, wishes.clients, terminal, stop)?;
                 let target = server.target();
                 let name = Some(target.name.clone());
-                Self::reach(&target, name, Some(server), word, wishes, stop)
+                Self::reach(&target, name, Some(server), word, settings, wishes, stop)
             }
         }?;
         if let Some(isolation) = wishes.isolation {
@@ -131,6 +135,7 @@ impl Opened {
         name: Option<String>,
         server: Option<EmbeddedServer>,
         word: Option<&str>,
+        settings: &[(String, String)],
         wishes: Wishes,
         stop: &Arc<AtomicBool>,
     ) -> Result<Self, Failure> {
@@ -140,6 +145,7 @@ impl Opened {
         }
         if let Some(dialect) = target.dialect.or_else(|| by_host(&options)) {
             settings::check(dialect, &options).map_err(Failure::usage)?;
+            check_settings(dialect, settings)?;
         }
         let mut opened = Self {
             name,
@@ -151,15 +157,33 @@ impl Opened {
             word: word.unwrap_or_default().to_owned(),
             server,
             own: None,
+            session_settings: BTreeMap::new(),
         };
         let mut connection = opened.connect(stop)?;
         opened.detected =
             detect(&mut connection).map_err(|error| Failure::not_completed(error.to_string()))?;
         opened.dialect = target.dialect.unwrap_or(opened.detected.dialect);
+        opened.set(settings)?;
         if let Some(isolation) = wishes.isolation {
             opened.isolate(isolation)?;
         }
         Ok(opened)
+    }
+
+    /// All further sessions begin with these. As parameters of their start they
+    /// cost no round trip, and hold for every session that a client opens.
+    fn set(&mut self, settings: &[(String, String)]) -> Result<(), Failure> {
+        if settings.is_empty() {
+            return Ok(());
+        }
+        check_settings(self.dialect, settings)?;
+        for one in &mut self.options {
+            one.runtime_params.extend_from_slice(settings);
+        }
+        self.session_settings = settings.iter().cloned().collect();
+        self.endpoints = contexts(&self.options)?;
+        self.own = None;
+        Ok(())
     }
 
     /// All further sessions run at this level. How that is said, and whether it
@@ -279,6 +303,13 @@ fn by_host(options: &[Options]) -> Option<&'static dyn Dialect> {
     hosts.all(|host| dialect.owns_host(&host.name)).then_some(dialect)
 }
 
+fn check_settings(dialect: &dyn Dialect, settings: &[(String, String)]) -> Result<(), Failure> {
+    settings
+        .iter()
+        .try_for_each(|(name, _)| dialect.check_setting(name))
+        .map_err(|reason| Failure::usage(format!("--set: {reason}")))
+}
+
 /// True where the words mean the throw-away server.
 pub(crate) fn is_embedded(args: &TargetArgs) -> Result<bool, Failure> {
     Ok(matches!(found(args)?.place, Place::Embedded))
@@ -287,10 +318,11 @@ pub(crate) fn is_embedded(args: &TargetArgs) -> Result<bool, Failure> {
 fn found(args: &TargetArgs) -> Result<Resolved, Failure> {
     let folder = std::env::current_dir()
         .map_err(|e| Failure::usage(format!("cannot tell the working folder: {e}")))?;
+    let login = args.login.login();
     let around = Surroundings {
         config_file: args.config.as_deref(),
         dialect: args.dialect.as_deref(),
-        login: None,
+        login: Some(&login),
         folder: &folder,
         env: &ProcessEnv,
     };
