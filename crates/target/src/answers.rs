@@ -33,6 +33,9 @@ pub enum ForeignKeys {
     Refused,
     /// In `CREATE TABLE` only.
     InCreateTable,
+    /// In `CREATE TABLE` or by `ALTER TABLE`, where the referring columns
+    /// contain the shard key or the table referred to is everywhere.
+    WithinShard,
     /// In `CREATE TABLE` or by `ALTER TABLE`.
     Anywhere,
 }

@@ -77,6 +77,12 @@ pub trait Dialect: fmt::Debug + Send + Sync {
         ForeignKeys::Anywhere
     }
 
+    /// True where functions and procedures can be written in PL/pgSQL, with
+    /// loops, arrays and ROLLBACK in a procedure.
+    fn has_plpgsql(&self) -> bool {
+        true
+    }
+
     /// True where every table needs a primary key, append-only ones as well.
     fn needs_key_on_every_table(&self) -> bool {
         false

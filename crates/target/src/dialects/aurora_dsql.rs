@@ -103,6 +103,11 @@ impl Dialect for AuroraDsql {
         KeyPlacement::InCreateTable
     }
 
+    /// Functions are written in SQL only.
+    fn has_plpgsql(&self) -> bool {
+        false
+    }
+
     fn foreign_keys(&self) -> ForeignKeys {
         ForeignKeys::InCreateTable
     }

@@ -7,7 +7,7 @@ use super::by_question;
 use crate::ddl::{self, Spread, TableSpec};
 use crate::detect::{Probe, ProbeError};
 use crate::dialect::{
-    Dialect, Difference, Evidence, Isolation, KeyPlacement, RetryClass, TableOptions,
+    Dialect, Difference, Evidence, ForeignKeys, Isolation, KeyPlacement, RetryClass, TableOptions,
 };
 use crate::discovery::Discovery;
 
@@ -59,6 +59,12 @@ impl Dialect for AuroraLimitless {
     /// one shard is refused before the load and not after it.
     fn key_placement(&self) -> KeyPlacement {
         KeyPlacement::InCreateTable
+    }
+
+    /// Between collocated tables along the shard key, or to reference
+    /// tables.
+    fn foreign_keys(&self) -> ForeignKeys {
+        ForeignKeys::WithinShard
     }
 
     fn create_table(&self, spec: &TableSpec<'_>) -> Vec<String> {

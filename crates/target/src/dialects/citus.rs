@@ -3,7 +3,7 @@
 use super::by_question;
 use crate::ddl::{self, Spread, TableSpec};
 use crate::detect::{Probe, ProbeError};
-use crate::dialect::{Dialect, Difference, Evidence, KeyPlacement, RetryClass};
+use crate::dialect::{Dialect, Difference, Evidence, ForeignKeys, KeyPlacement, RetryClass};
 use crate::discovery::Discovery;
 
 /// Citus, the extension or the managed services built on it.
@@ -43,6 +43,12 @@ impl Dialect for Citus {
     /// shard.
     fn key_placement(&self) -> KeyPlacement {
         KeyPlacement::InCreateTable
+    }
+
+    /// Between collocated tables along the distribution column, or to
+    /// reference tables.
+    fn foreign_keys(&self) -> ForeignKeys {
+        ForeignKeys::WithinShard
     }
 
     fn pieces(&self) -> Option<&'static str> {

@@ -56,6 +56,11 @@ impl Dialect for CockroachDb {
         KeyPlacement::InCreateTable
     }
 
+    /// There is a part of it since release 23.2; loops over queries are not.
+    fn has_plpgsql(&self) -> bool {
+        false
+    }
+
     /// The hidden key grows with time, so all inserts would meet in one range.
     fn needs_key_on_every_table(&self) -> bool {
         true
