@@ -4,8 +4,19 @@
 //! and no result in the TPC's sense. Tables and their population are in
 //! [`schema`] and [`population`], what is drawn by chance in [`random`].
 
+pub mod answer;
+pub mod deck;
+mod delivery;
+mod functions;
+pub mod input;
+mod new_order;
+mod order_status;
 pub mod params;
+mod payment;
 pub mod random;
+mod stock_level;
+pub mod terminal;
+pub mod transactions;
 
 use std::sync::OnceLock;
 
