@@ -167,6 +167,18 @@ pub trait Workload: fmt::Debug + Send + Sync {
         None
     }
 
+    /// False where the tables are such that `COPY … WITH (FREEZE)` is refused
+    /// although the dialect has it, as with partitions.
+    fn can_copy_freeze(&self) -> bool {
+        true
+    }
+
+    /// Rules that hold of freshly loaded tables, beyond counts and sums of
+    /// keys; asked as the last step of a load.
+    fn fresh_conditions(&self, _dialect: &dyn Dialect) -> Vec<Condition> {
+        Vec::new()
+    }
+
     /// What clients run, in a fixed order; at least one has a weight above 0.
     fn transactions(&self) -> Vec<Transaction>;
 

@@ -1,20 +1,30 @@
 //! TPC-C: an order-entry workload of nine tables and five transactions.
 //!
 //! After revision 5.11 of the standard. What comes out is derived from TPC-C
-//! and no result in the TPC's sense. Tables and their population are in
-//! [`schema`] and [`population`], what is drawn by chance in [`random`].
+//! and no result in the TPC's sense. The tables are in `schema`, their first
+//! rows in `population`, what is drawn by chance in [`random`]; the rules are
+//! in `conditions`, `audits` and `sanity`, the routines of `procs=1` in
+//! [`functions`].
 
 pub mod answer;
+mod audits;
+mod conditions;
 pub mod deck;
 mod delivery;
-mod functions;
+mod district;
+pub mod functions;
 pub mod input;
 mod new_order;
 mod order_status;
 pub mod params;
 mod payment;
+mod population;
 pub mod random;
+mod reset;
+mod sanity;
+mod schema;
 mod stock_level;
+mod tables;
 pub mod terminal;
 pub mod transactions;
 
@@ -33,7 +43,9 @@ pub const CUSTOMERS: u64 = 3000;
 pub const ORDERS: u64 = 3000;
 /// The first order of a district that is not delivered after loading.
 pub const FIRST_UNDELIVERED: u64 = 2101;
-/// Order lines of a district after loading, see [`population`].
+/// Orders of a district that are not delivered after loading.
+pub const UNDELIVERED: u64 = ORDERS - FIRST_UNDELIVERED + 1;
+/// Order lines of a district after loading.
 pub const LINES: u64 = 10 * ORDERS;
 
 /// What the tables were loaded with, as they tell it themselves.
@@ -50,6 +62,8 @@ pub struct Loaded {
 pub struct Tpcc {
     scale: u64,
     params: Params,
+    /// The date of all loaded rows, as SQL takes it.
+    time: String,
     /// Known once the tables were looked at.
     loaded: OnceLock<Loaded>,
 }
@@ -58,7 +72,8 @@ impl Tpcc {
     /// `scale` warehouses; 0 is taken as 1.
     #[must_use]
     pub fn new(scale: u64, params: Params) -> Self {
-        Self { scale: scale.max(1), params, loaded: OnceLock::new() }
+        let time = jiff::Timestamp::now().strftime("%Y-%m-%d %H:%M:%S+00").to_string();
+        Self { scale: scale.max(1), params, time, loaded: OnceLock::new() }
     }
 
     /// What a person chose.

@@ -1,0 +1,297 @@
+//! The figures of TPC-C's tables, what they must be, and whether the tables
+//! are there: the accounting that the standard's conditions do not do, against
+//! what was acknowledged to the clients.
+//!
+//! A committed new order takes one number of a district and adds one order; a
+//! payment adds one row of history and one amount to warehouse, district and
+//! history; a delivery takes at most one order of each district out of
+//! `new_order`. So nothing can be lost or doubled unseen. The only tolerance
+//! is that of commits whose outcome is not known.
+
+use super::{DISTRICTS, Loaded, ORDERS, Profile, Tpcc, UNDELIVERED, functions};
+use crate::audit::{AccessError, ProbeError, read_figures};
+use crate::figures::{Commits, Figures, Finding, Verdict, judge_equal, judge_rows};
+use crate::session::{Session, SqlError};
+use crate::tpcc::random::Constants;
+use crate::workload::Found;
+
+const WAREHOUSES: &str = "rows in warehouse";
+const DISTRICT_ROWS: &str = "rows in district";
+const NEXT_SUM: &str = "sum(d_next_o_id)";
+const ORDER_ROWS: &str = "rows in orders";
+const NEW_ORDER_ROWS: &str = "rows in new_order";
+const QUEUE_MIN: &str = "fewest rows of a district in new_order";
+const HISTORY_ROWS: &str = "rows in history";
+const LINE_ROWS: &str = "rows in order_line";
+const LINES_SUM: &str = "sum(o_ol_cnt)";
+const WAREHOUSE_CENTS: &str = "sum(w_ytd) in cents";
+const DISTRICT_CENTS: &str = "sum(d_ytd) in cents";
+const HISTORY_CENTS: &str = "sum(h_amount) in cents";
+
+/// The history stands last: it is written by inserts only.
+const CENTS: [&str; 3] = [WAREHOUSE_CENTS, DISTRICT_CENTS, HISTORY_CENTS];
+
+/// Positions among the transactions, which are in the standard's order.
+const NEW_ORDERS: usize = 0;
+const PAYMENTS: usize = 1;
+const DELIVERIES: usize = 3;
+
+/// All figures in one statement, hence of one snapshot; each table is scanned
+/// once.
+pub(super) fn query() -> String {
+    let cents = |column: &str| format!("cast(coalesce(sum({column}), 0) * 100 AS bigint)");
+    format!(
+        "SELECT w.n AS \"{WAREHOUSES}\", w.cents AS \"{WAREHOUSE_CENTS}\", \
+         d.n AS \"{DISTRICT_ROWS}\", d.cents AS \"{DISTRICT_CENTS}\", d.next AS \"{NEXT_SUM}\", \
+         d.fewest AS \"{QUEUE_MIN}\", d.queued AS \"{NEW_ORDER_ROWS}\", \
+         o.n AS \"{ORDER_ROWS}\", o.lines AS \"{LINES_SUM}\", l.n AS \"{LINE_ROWS}\", \
+         h.n AS \"{HISTORY_ROWS}\", h.cents AS \"{HISTORY_CENTS}\" FROM \
+         (SELECT count(*) AS n, {} AS cents FROM warehouse) w, \
+         (SELECT count(*) AS n, {} AS cents, coalesce(sum(d_next_o_id), 0) AS next, \
+         coalesce(min(coalesce(q.n, 0)), 0) AS fewest, \
+         cast(coalesce(sum(q.n), 0) AS bigint) AS queued FROM district LEFT JOIN \
+         (SELECT no_w_id, no_d_id, count(*) AS n FROM new_order GROUP BY no_w_id, no_d_id) q \
+         ON no_w_id = d_w_id AND no_d_id = d_id) d, \
+         (SELECT count(*) AS n, coalesce(sum(o_ol_cnt), 0) AS lines FROM orders) o, \
+         (SELECT count(*) AS n FROM order_line) l, \
+         (SELECT count(*) AS n, {} AS cents FROM history) h",
+        cents("w_ytd"),
+        cents("d_ytd"),
+        cents("h_amount"),
+    )
+}
+
+/// Judges tables at rest: they fit the scale, and their sums each other.
+pub(super) fn judge_base(scale: u64, base: &Figures) -> Vec<Finding> {
+    const NAME: &str = "clean base";
+    let districts = i128::from(scale.saturating_mul(DISTRICTS));
+    let mut faults: Vec<String> = [(WAREHOUSES, i128::from(scale)), (DISTRICT_ROWS, districts)]
+        .into_iter()
+        .filter(|(figure, rows)| base.get(figure) != *rows)
+        .map(|(figure, rows)| {
+            format!("{figure}: {} instead of {rows} at scale {scale}", base.get(figure))
+        })
+        .collect();
+    let pairs = [
+        ("orders and their numbers", (NEXT_SUM, base.get(NEXT_SUM) - districts), ORDER_ROWS),
+        ("order lines", (LINES_SUM, base.get(LINES_SUM)), LINE_ROWS),
+    ];
+    let equal = |what: &str, values| judge_equal(NAME, what, values, Verdict::Note);
+    for (what, (figure, value), other) in pairs {
+        let values = vec![(figure.to_owned(), value), (other.to_owned(), base.get(other))];
+        let found = equal(what, values);
+        faults.extend((found.verdict != Verdict::Pass).then_some(found.text));
+    }
+    let cents = equal("sums of payments", named(&CENTS, |figure| base.get(figure)));
+    faults.extend((cents.verdict != Verdict::Pass).then_some(cents.text));
+    let figures = base.iter().map(|(name, value)| (name.to_owned(), value)).collect();
+    if faults.is_empty() {
+        let since = base.get(ORDER_ROWS) - districts * i128::from(ORDERS);
+        let text = match since {
+            0 => format!("tables fit scale {scale} and agree with each other; freshly loaded"),
+            _ => format!(
+                "tables fit scale {scale} and agree with each other; {since} new orders since \
+                 they were loaded"
+            ),
+        };
+        return vec![Finding::new(NAME, Verdict::Pass, text, figures)];
+    }
+    let text = format!("base was not clean: {}", faults.join("; "));
+    let hint = "The run is judged by what it changed; --reset starts from a clean base.";
+    vec![Finding::new(NAME, Verdict::Note, text, figures).with_hint(hint)]
+}
+
+/// Judges what changed between two readings.
+pub(super) fn judge_run(base: &Figures, now: &Figures, commits: &[Commits]) -> Vec<Finding> {
+    let of = |number: usize| commits.get(number).copied().unwrap_or_default();
+    let change = |figure: &str| now.change(base, figure);
+    let equal = |name, what, figures: &[&str]| {
+        judge_equal(name, what, named(figures, change), Verdict::Fail)
+    };
+    vec![
+        judge_rows("new orders", "orders", change(ORDER_ROWS), of(NEW_ORDERS)),
+        equal("order numbers", "numbers taken and orders inserted", &[ORDER_ROWS, NEXT_SUM]),
+        equal("order lines", "lines announced and inserted", &[LINES_SUM, LINE_ROWS]),
+        judge_rows("payments", "history", change(HISTORY_ROWS), of(PAYMENTS)),
+        equal("amounts", "changes of the sums of payments", &CENTS),
+        judge_deliveries(base, now, of(DELIVERIES)),
+        judge_still(change(WAREHOUSES), change(DISTRICT_ROWS)),
+    ]
+}
+
+/// A delivery takes one order of each district, and none where none is left.
+/// None can be missing while each district had more of them than deliveries
+/// were made, so then the number is exact.
+fn judge_deliveries(base: &Figures, now: &Figures, commits: Commits) -> Finding {
+    const NAME: &str = "deliveries";
+    let delivered = now.change(base, ORDER_ROWS) - now.change(base, NEW_ORDER_ROWS);
+    let per_delivery = i128::from(DISTRICTS);
+    let expected = per_delivery * i128::from(commits.committed);
+    let most = expected + per_delivery * i128::from(commits.unknown);
+    let made = i128::from(commits.committed) + i128::from(commits.unknown);
+    let never_empty = base.get(QUEUE_MIN) >= made;
+    let figures = vec![
+        ("orders delivered".to_owned(), delivered),
+        ("deliveries committed".to_owned(), i128::from(commits.committed)),
+        ("commits of unknown outcome".to_owned(), i128::from(commits.unknown)),
+        (format!("{QUEUE_MIN} before"), base.get(QUEUE_MIN)),
+    ];
+    let told = format!("{delivered} orders left new_order by {} deliveries", commits.committed);
+    let (verdict, text) = if delivered > most {
+        (Verdict::Fail, format!("{told}: {} too many", delivered - most))
+    } else if delivered >= expected {
+        (Verdict::Pass, format!("{told}, {per_delivery} by each"))
+    } else if never_empty || delivered < 0 {
+        (Verdict::Fail, format!("{told}: {} are missing", expected - delivered))
+    } else {
+        let skipped = expected - delivered;
+        let text = format!("{told}; {skipped} times a district may have had none to deliver");
+        (Verdict::Note, text)
+    };
+    let tolerance = u64::try_from(most - expected).unwrap_or(u64::MAX);
+    Finding::new(NAME, verdict, text, figures).comparing(expected, delivered, tolerance)
+}
+
+fn judge_still(warehouses: i128, districts: i128) -> Finding {
+    let figures = vec![(WAREHOUSES.to_owned(), warehouses), (DISTRICT_ROWS.to_owned(), districts)];
+    let (verdict, text) = if warehouses == 0 && districts == 0 {
+        (Verdict::Pass, "as many warehouses and districts as before".to_owned())
+    } else {
+        let text = format!("{WAREHOUSES} {warehouses:+}, {DISTRICT_ROWS} {districts:+}");
+        (Verdict::Fail, text)
+    };
+    Finding::new("rows", verdict, text, figures)
+}
+
+fn named(figures: &[&str], value: impl Fn(&str) -> i128) -> Vec<(String, i128)> {
+    figures.iter().map(|figure| ((*figure).to_owned(), value(figure))).collect()
+}
+
+const WHAT: &str = "looking for the tables";
+const PARAMETERS_QUERY: &str = "SELECT name, value FROM tpcc_parameters";
+const ROWS_QUERY: &str = "SELECT (SELECT count(*) FROM warehouse) AS warehouses, \
+     (SELECT count(*) FROM district) AS districts, \
+     (SELECT coalesce(max(w_id), 0) FROM warehouse) AS last";
+
+/// What the tables tell of their load: the number of warehouses and the rest.
+/// `None` where a part of it is missing.
+fn read_loaded(session: &mut dyn Session) -> Result<Option<(u64, Loaded)>, AccessError> {
+    let (_, rows) = session.query(PARAMETERS_QUERY).map_err(|source| AccessError::Statement {
+        what: WHAT,
+        sql: PARAMETERS_QUERY.to_owned(),
+        source,
+    })?;
+    let value = |wanted: &str| {
+        rows.iter().find_map(|row| match row.as_slice() {
+            [Some(name), Some(value)] if name == wanted => Some(value.as_str()),
+            _ => None,
+        })
+    };
+    let number = |name: &str| value(name).and_then(|text| text.parse::<u64>().ok());
+    let told = || {
+        let profile = value("profile").and_then(Profile::by_name)?;
+        let (c_last, c_id, ol_i_id) = (number("c_last")?, number("c_id")?, number("ol_i_id")?);
+        let constants = Constants { c_last, c_id, ol_i_id };
+        Some((number("warehouses")?, Loaded { constants, profile }))
+    };
+    Ok(told())
+}
+
+/// What the tables were loaded with, read where it was not yet.
+pub(super) fn loaded(tpcc: &Tpcc, session: &mut dyn Session) -> Result<Loaded, AccessError> {
+    if let Some(loaded) = tpcc.loaded() {
+        return Ok(loaded);
+    }
+    let told = read_loaded(session)?;
+    told.map(|(_, loaded)| loaded).ok_or_else(|| AccessError::Answer {
+        what: WHAT,
+        sql: PARAMETERS_QUERY.to_owned(),
+        answer: "rows are missing".to_owned(),
+    })
+}
+
+/// Looks for the tables, and remembers what they were loaded with.
+pub(super) fn probe(
+    tpcc: &Tpcc,
+    session: &mut dyn Session,
+    target: &str,
+) -> Result<Found, ProbeError> {
+    const WORKLOAD: &str = "tpcc";
+    let command = |scale: u64| {
+        let mut command = format!("pgdyno init {target} --workload {WORKLOAD} --scale {scale}");
+        let params = tpcc.params.told();
+        for (name, value) in params.iter().filter(|(name, _)| *name == "profile") {
+            if tpcc.params.profile != Profile::Faithful {
+                command.push_str(&format!(" --param {name}={value}"));
+            }
+        }
+        if tpcc.params.procs {
+            command.push_str(" --param procs=1");
+        }
+        command
+    };
+    let missing = |source: SqlError| ProbeError::Missing {
+        workload: WORKLOAD,
+        words: source.text,
+        command: command(tpcc.scale),
+    };
+    let incomplete = |found: String, scale: u64| ProbeError::Incomplete {
+        workload: WORKLOAD,
+        found,
+        command: command(scale),
+    };
+    let told = match read_loaded(session) {
+        Ok(told) => told,
+        Err(AccessError::Statement { source, .. }) if source.is_undefined_table() => {
+            return Err(missing(source));
+        }
+        Err(error) => return Err(error.into()),
+    };
+    let Some((scale, loaded)) = told else {
+        return Err(incomplete("tpcc_parameters has not all of its rows".to_owned(), tpcc.scale));
+    };
+    let found = match read_figures(session, WHAT, ROWS_QUERY) {
+        Ok(found) => found,
+        Err(AccessError::Statement { source, .. }) if source.is_undefined_table() => {
+            return Err(missing(source));
+        }
+        Err(error) => return Err(error.into()),
+    };
+    let warehouses = i128::from(scale);
+    let fits = ["warehouses", "last"].iter().all(|figure| found.get(figure) == warehouses)
+        && found.get("districts") == warehouses * i128::from(DISTRICTS);
+    if !fits {
+        let (rows, districts) = (found.get("warehouses"), found.get("districts"));
+        let found = format!("{rows} of {scale} warehouses, {districts} districts");
+        return Err(incomplete(found, scale));
+    }
+    if loaded.profile != tpcc.params.profile {
+        let (is, wanted) = (loaded.profile.name(), tpcc.params.profile.name());
+        let found = format!("they were loaded with profile={is}, not profile={wanted}");
+        return Err(incomplete(found, scale));
+    }
+    if tpcc.params.procs {
+        let found = read_figures(session, WHAT, &functions::count_query())?;
+        let (count, all) = (found.get("routines"), functions::ROUTINES.len());
+        if count < all as i128 {
+            let found = format!("{count} of {all} routines for procs=1");
+            return Err(incomplete(found, scale));
+        }
+    }
+    // The tables of a run do not change; a second look finds the same.
+    let _ = tpcc.loaded.set(loaded);
+    Ok(Found { scale })
+}
+
+/// True where nothing was changed since the load.
+pub(super) fn is_fresh(scale: u64, now: &Figures) -> bool {
+    let districts = i128::from(scale.saturating_mul(DISTRICTS));
+    let rows = districts * i128::from(ORDERS);
+    now.get(WAREHOUSES) == i128::from(scale)
+        && now.get(DISTRICT_ROWS) == districts
+        && now.get(NEXT_SUM) == rows + districts
+        && now.get(ORDER_ROWS) == rows
+        && now.get(HISTORY_ROWS) == rows
+        && now.get(NEW_ORDER_ROWS) == districts * i128::from(UNDELIVERED)
+        && CENTS.iter().all(|figure| now.get(figure) == rows * 1000)
+}

@@ -1,0 +1,257 @@
+//! The twelve consistency conditions of the standard (clause 3.3.2), and
+//! further rules that a correct implementation keeps, each as a statement that
+//! counts its violations.
+//!
+//! Nulls are compared with `IS DISTINCT FROM` or replaced: with `<>` a missing
+//! row would pass unseen. All amounts are exact numerics. No statement needs
+//! a temporary table, a lock, or more than one answered row.
+
+use super::Profile;
+use crate::condition::{Asked, Condition};
+
+/// Counts the rows of a query.
+fn counting(violations: &str) -> String {
+    format!("SELECT count(*) FROM ({violations}) violations")
+}
+
+fn each_run(name: &'static str, title: &'static str, violations: &str) -> Condition {
+    Condition { name, title, asked: Asked::EachRun, sql: counting(violations) }
+}
+
+fn full(name: &'static str, title: &'static str, violations: &str) -> Condition {
+    Condition { name, title, asked: Asked::FullAudit, sql: counting(violations) }
+}
+
+/// The conditions that hold of a profile's tables at any time.
+///
+/// HammerDB's population breaks 10 and 12 before the first transaction, and
+/// its transactions keep fewer counters, so these and the further rules are
+/// asked of the faithful profile only.
+pub(super) fn conditions(profile: Profile) -> Vec<Condition> {
+    let mut all = vec![one(), two(), three(), four(), five(), six(), seven(), eight(), nine()];
+    all.push(eleven());
+    if profile == Profile::Faithful {
+        all.extend([ten(), twelve()]);
+        all.extend(further());
+    }
+    all
+}
+
+fn one() -> Condition {
+    each_run(
+        "tpcc 1",
+        "3.3.2.1: w_ytd is the sum of d_ytd of the warehouse's districts",
+        "SELECT w_id FROM warehouse LEFT JOIN (SELECT d_w_id, sum(d_ytd) AS ytd FROM district \
+         GROUP BY d_w_id) d ON d_w_id = w_id WHERE w_ytd IS DISTINCT FROM d.ytd",
+    )
+}
+
+fn two() -> Condition {
+    each_run(
+        "tpcc 2",
+        "3.3.2.2: d_next_o_id - 1 is the largest o_id and the largest no_o_id of the district",
+        "SELECT d_w_id FROM district \
+         LEFT JOIN (SELECT o_w_id, o_d_id, max(o_id) AS last FROM orders GROUP BY o_w_id, o_d_id) \
+         o ON o_w_id = d_w_id AND o_d_id = d_id \
+         LEFT JOIN (SELECT no_w_id, no_d_id, max(no_o_id) AS last FROM new_order \
+         GROUP BY no_w_id, no_d_id) n ON no_w_id = d_w_id AND no_d_id = d_id \
+         WHERE d_next_o_id - 1 IS DISTINCT FROM o.last \
+         OR d_next_o_id - 1 <> coalesce(n.last, d_next_o_id - 1)",
+    )
+}
+
+fn three() -> Condition {
+    each_run(
+        "tpcc 3",
+        "3.3.2.3: the district's numbers in new_order have no gap",
+        "SELECT no_w_id FROM new_order GROUP BY no_w_id, no_d_id \
+         HAVING max(no_o_id) - min(no_o_id) + 1 <> count(*)",
+    )
+}
+
+fn four() -> Condition {
+    each_run(
+        "tpcc 4",
+        "3.3.2.4: the sum of o_ol_cnt is the number of order lines of the district",
+        "SELECT o_w_id FROM (SELECT o_w_id, o_d_id, sum(o_ol_cnt) AS lines FROM orders \
+         GROUP BY o_w_id, o_d_id) o FULL JOIN (SELECT ol_w_id, ol_d_id, count(*) AS lines \
+         FROM order_line GROUP BY ol_w_id, ol_d_id) l ON ol_w_id = o_w_id AND ol_d_id = o_d_id \
+         WHERE o.lines IS DISTINCT FROM l.lines",
+    )
+}
+
+fn five() -> Condition {
+    full(
+        "tpcc 5",
+        "3.3.2.5: an order has no carrier exactly if it is in new_order",
+        "SELECT o_w_id FROM (SELECT o_w_id, o_d_id, o_id FROM orders WHERE o_carrier_id IS NULL) o \
+         FULL JOIN new_order ON no_w_id = o_w_id AND no_d_id = o_d_id AND no_o_id = o_id \
+         WHERE o_w_id IS NULL OR no_w_id IS NULL",
+    )
+}
+
+fn six() -> Condition {
+    full(
+        "tpcc 6",
+        "3.3.2.6: o_ol_cnt is the number of lines of the order",
+        "SELECT o_w_id FROM orders LEFT JOIN (SELECT ol_w_id, ol_d_id, ol_o_id, count(*) AS lines \
+         FROM order_line GROUP BY ol_w_id, ol_d_id, ol_o_id) l \
+         ON ol_w_id = o_w_id AND ol_d_id = o_d_id AND ol_o_id = o_id \
+         WHERE o_ol_cnt <> coalesce(l.lines, 0)",
+    )
+}
+
+fn seven() -> Condition {
+    full(
+        "tpcc 7",
+        "3.3.2.7: a line has no delivery date exactly if its order has no carrier",
+        "SELECT ol_w_id FROM order_line \
+         JOIN orders ON o_w_id = ol_w_id AND o_d_id = ol_d_id AND o_id = ol_o_id \
+         WHERE (ol_delivery_d IS NULL) <> (o_carrier_id IS NULL)",
+    )
+}
+
+fn eight() -> Condition {
+    full(
+        "tpcc 8",
+        "3.3.2.8: w_ytd is the sum of h_amount of the warehouse",
+        "SELECT w_id FROM warehouse LEFT JOIN (SELECT h_w_id, sum(h_amount) AS paid FROM history \
+         GROUP BY h_w_id) h ON h_w_id = w_id WHERE w_ytd IS DISTINCT FROM h.paid",
+    )
+}
+
+fn nine() -> Condition {
+    full(
+        "tpcc 9",
+        "3.3.2.9: d_ytd is the sum of h_amount of the district",
+        "SELECT d_w_id FROM district LEFT JOIN (SELECT h_w_id, h_d_id, sum(h_amount) AS paid \
+         FROM history GROUP BY h_w_id, h_d_id) h ON h_w_id = d_w_id AND h_d_id = d_id \
+         WHERE d_ytd IS DISTINCT FROM h.paid",
+    )
+}
+
+/// What each customer has been delivered, by amounts.
+const DELIVERED: &str = "\
+    (SELECT o_w_id, o_d_id, o_c_id, sum(ol_amount) AS amount FROM orders JOIN order_line \
+    ON ol_w_id = o_w_id AND ol_d_id = o_d_id AND ol_o_id = o_id \
+    WHERE ol_delivery_d IS NOT NULL GROUP BY o_w_id, o_d_id, o_c_id) d \
+    ON o_w_id = c_w_id AND o_d_id = c_d_id AND o_c_id = c_id";
+
+/// What each customer has paid.
+const PAID: &str = "\
+    (SELECT h_c_w_id, h_c_d_id, h_c_id, sum(h_amount) AS amount, count(*) AS payments \
+    FROM history GROUP BY h_c_w_id, h_c_d_id, h_c_id) p \
+    ON h_c_w_id = c_w_id AND h_c_d_id = c_d_id AND h_c_id = c_id";
+
+fn ten() -> Condition {
+    full(
+        "tpcc 10",
+        "3.3.2.10: c_balance is the sum of delivered lines minus the sum of payments",
+        &format!(
+            "SELECT c_id FROM customer LEFT JOIN {DELIVERED} LEFT JOIN {PAID} \
+             WHERE c_balance <> coalesce(d.amount, 0) - coalesce(p.amount, 0)"
+        ),
+    )
+}
+
+/// The clause speaks of freshly loaded tables. Deliveries since then are
+/// counted in, so that it can be asked at any time.
+fn eleven() -> Condition {
+    full(
+        "tpcc 11",
+        "3.3.2.11: orders minus rows of new_order are 2100 and those delivered since the load",
+        "SELECT d_w_id FROM district \
+         LEFT JOIN (SELECT o_w_id, o_d_id, count(*) AS n, \
+         sum(CASE WHEN o_id > 2100 AND o_carrier_id IS NOT NULL THEN 1 ELSE 0 END) AS delivered \
+         FROM orders GROUP BY o_w_id, o_d_id) o ON o_w_id = d_w_id AND o_d_id = d_id \
+         LEFT JOIN (SELECT no_w_id, no_d_id, count(*) AS n FROM new_order \
+         GROUP BY no_w_id, no_d_id) q ON no_w_id = d_w_id AND no_d_id = d_id \
+         WHERE o.n - coalesce(q.n, 0) IS DISTINCT FROM 2100 + o.delivered",
+    )
+}
+
+fn twelve() -> Condition {
+    full(
+        "tpcc 12",
+        "3.3.2.12: c_balance plus c_ytd_payment is the sum of delivered lines",
+        &format!(
+            "SELECT c_id FROM customer LEFT JOIN {DELIVERED} \
+             WHERE c_balance + c_ytd_payment <> coalesce(d.amount, 0)"
+        ),
+    )
+}
+
+/// Rules beyond the standard's.
+fn further() -> Vec<Condition> {
+    vec![
+        full(
+            "tpcc stock",
+            "s_quantity is 10 to 100; s_ytd, s_order_cnt and s_remote_cnt are those of the lines",
+            "SELECT s_i_id FROM stock LEFT JOIN (SELECT ol_supply_w_id, ol_i_id, \
+             sum(ol_quantity) AS ytd, count(*) AS orders, \
+             sum(CASE WHEN ol_supply_w_id <> ol_w_id THEN 1 ELSE 0 END) AS remote \
+             FROM order_line WHERE ol_o_id > 3000 GROUP BY ol_supply_w_id, ol_i_id) l \
+             ON ol_supply_w_id = s_w_id AND ol_i_id = s_i_id \
+             WHERE s_quantity NOT BETWEEN 10 AND 100 OR s_ytd <> coalesce(l.ytd, 0) \
+             OR s_order_cnt <> coalesce(l.orders, 0) OR s_remote_cnt <> coalesce(l.remote, 0)",
+        ),
+        full(
+            "tpcc customers",
+            "c_payment_cnt and c_ytd_payment are those of the history, c_delivery_cnt of the orders",
+            &format!(
+                "SELECT c_id FROM customer LEFT JOIN {PAID} \
+                 LEFT JOIN (SELECT o_w_id, o_d_id, o_c_id, count(*) AS deliveries FROM orders \
+                 WHERE o_id > 2100 AND o_carrier_id IS NOT NULL GROUP BY o_w_id, o_d_id, o_c_id) o \
+                 ON o_w_id = c_w_id AND o_d_id = c_d_id AND o_c_id = c_id \
+                 WHERE c_payment_cnt <> coalesce(p.payments, 0) \
+                 OR c_ytd_payment <> coalesce(p.amount, 0) \
+                 OR c_delivery_cnt <> coalesce(o.deliveries, 0)"
+            ),
+        ),
+        full(
+            "tpcc lines",
+            "each line has its order, lines count from 1, and o_all_local tells of their supply",
+            "SELECT coalesce(o_id, ol_o_id) FROM orders FULL JOIN (SELECT ol_w_id, ol_d_id, \
+             ol_o_id, min(ol_number) AS first, max(ol_number) AS last, count(*) AS n, \
+             sum(CASE WHEN ol_supply_w_id <> ol_w_id THEN 1 ELSE 0 END) AS remote \
+             FROM order_line GROUP BY ol_w_id, ol_d_id, ol_o_id) l \
+             ON ol_w_id = o_w_id AND ol_d_id = o_d_id AND ol_o_id = o_id \
+             WHERE o_id IS NULL OR l.n IS NULL OR l.first <> 1 OR l.last <> l.n \
+             OR (o_all_local = 1) <> (l.remote = 0)",
+        ),
+    ]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The first four are asked after each run, and none is there twice.
+    #[test]
+    fn four_are_asked_after_each_run() {
+        let all = conditions(Profile::Faithful);
+        let mut names: Vec<&str> = all.iter().map(|condition| condition.name).collect();
+        for number in 1..=12 {
+            assert!(names.contains(&format!("tpcc {number}").as_str()), "{number}");
+        }
+        let asked: Vec<&str> = all
+            .iter()
+            .filter(|condition| condition.asked == Asked::EachRun)
+            .map(|condition| condition.name)
+            .collect();
+        assert_eq!(asked, ["tpcc 1", "tpcc 2", "tpcc 3", "tpcc 4"]);
+        let count = names.len();
+        names.sort_unstable();
+        names.dedup();
+        assert_eq!(names.len(), count);
+    }
+
+    /// What HammerDB's population breaks from the start is not asked of it.
+    #[test]
+    fn hammerdbs_tables_are_asked_for_less() {
+        let names: Vec<&str> =
+            conditions(Profile::Hammerdb).iter().map(|condition| condition.name).collect();
+        assert!(!names.contains(&"tpcc 10") && !names.contains(&"tpcc 12"));
+        assert_eq!(names.len(), 10);
+    }
+}

@@ -1,0 +1,536 @@
+//! The nine tables of TPC-C (clause 1.3), and one more for what the load was
+//! made with, as statements for a dialect.
+//!
+//! Types hold what a run without think times makes of them, which is more than
+//! the standard asks for: amounts that grow have 16 digits instead of 12, and
+//! counters 32 bits. All identifiers are `int`, so that a client's parameter
+//! has one type wherever it stands.
+
+use pgdyno_target::ddl::{IndexSpec, Spread, TableSpec};
+use pgdyno_target::dialect::{Dialect, ForeignKeys};
+
+use super::{CUSTOMERS, DISTRICTS, ITEMS, LINES, ORDERS, Profile, Tpcc, UNDELIVERED, functions};
+use crate::workload::{KeySum, Table, TableStatement};
+
+/// Position of `item` among the tables.
+pub(super) const ITEM: usize = 0;
+/// Position of `warehouse`.
+pub(super) const WAREHOUSE: usize = 1;
+/// Position of `district`.
+pub(super) const DISTRICT: usize = 2;
+/// Position of `stock`.
+pub(super) const STOCK: usize = 3;
+/// Position of `customer`.
+pub(super) const CUSTOMER: usize = 4;
+/// Position of `history`.
+pub(super) const HISTORY: usize = 5;
+/// Position of `orders`.
+pub(super) const ORDER: usize = 6;
+/// Position of `new_order`.
+pub(super) const NEW_ORDER: usize = 7;
+/// Position of `order_line`.
+pub(super) const ORDER_LINE: usize = 8;
+/// Position of `tpcc_parameters`.
+pub(super) const PARAMETERS: usize = 9;
+
+/// Rows of `tpcc_parameters`.
+pub(super) const PARAMETER_ROWS: u64 = 6;
+
+type Columns = &'static [(&'static str, &'static str)];
+
+const ITEM_COLUMNS: Columns = &[
+    ("i_id", "int NOT NULL"),
+    ("i_im_id", "int NOT NULL"),
+    ("i_name", "varchar(24) NOT NULL"),
+    ("i_price", "numeric(5,2) NOT NULL"),
+    ("i_data", "varchar(50) NOT NULL"),
+];
+
+const WAREHOUSE_COLUMNS: Columns = &[
+    ("w_id", "int NOT NULL"),
+    ("w_name", "varchar(10) NOT NULL"),
+    ("w_street_1", "varchar(20) NOT NULL"),
+    ("w_street_2", "varchar(20) NOT NULL"),
+    ("w_city", "varchar(20) NOT NULL"),
+    ("w_state", "char(2) NOT NULL"),
+    ("w_zip", "char(9) NOT NULL"),
+    ("w_tax", "numeric(4,4) NOT NULL"),
+    ("w_ytd", "numeric(16,2) NOT NULL"),
+];
+
+const DISTRICT_COLUMNS: Columns = &[
+    ("d_id", "int NOT NULL"),
+    ("d_w_id", "int NOT NULL"),
+    ("d_name", "varchar(10) NOT NULL"),
+    ("d_street_1", "varchar(20) NOT NULL"),
+    ("d_street_2", "varchar(20) NOT NULL"),
+    ("d_city", "varchar(20) NOT NULL"),
+    ("d_state", "char(2) NOT NULL"),
+    ("d_zip", "char(9) NOT NULL"),
+    ("d_tax", "numeric(4,4) NOT NULL"),
+    ("d_ytd", "numeric(16,2) NOT NULL"),
+    ("d_next_o_id", "int NOT NULL"),
+];
+
+const STOCK_COLUMNS: Columns = &[
+    ("s_i_id", "int NOT NULL"),
+    ("s_w_id", "int NOT NULL"),
+    ("s_quantity", "int NOT NULL"),
+    ("s_dist_01", "char(24) NOT NULL"),
+    ("s_dist_02", "char(24) NOT NULL"),
+    ("s_dist_03", "char(24) NOT NULL"),
+    ("s_dist_04", "char(24) NOT NULL"),
+    ("s_dist_05", "char(24) NOT NULL"),
+    ("s_dist_06", "char(24) NOT NULL"),
+    ("s_dist_07", "char(24) NOT NULL"),
+    ("s_dist_08", "char(24) NOT NULL"),
+    ("s_dist_09", "char(24) NOT NULL"),
+    ("s_dist_10", "char(24) NOT NULL"),
+    ("s_ytd", "int NOT NULL"),
+    ("s_order_cnt", "int NOT NULL"),
+    ("s_remote_cnt", "int NOT NULL"),
+    ("s_data", "varchar(50) NOT NULL"),
+];
+
+const CUSTOMER_COLUMNS: Columns = &[
+    ("c_id", "int NOT NULL"),
+    ("c_d_id", "int NOT NULL"),
+    ("c_w_id", "int NOT NULL"),
+    ("c_first", "varchar(16) NOT NULL"),
+    ("c_middle", "char(2) NOT NULL"),
+    ("c_last", "varchar(16) NOT NULL"),
+    ("c_street_1", "varchar(20) NOT NULL"),
+    ("c_street_2", "varchar(20) NOT NULL"),
+    ("c_city", "varchar(20) NOT NULL"),
+    ("c_state", "char(2) NOT NULL"),
+    ("c_zip", "char(9) NOT NULL"),
+    ("c_phone", "char(16) NOT NULL"),
+    ("c_since", "timestamptz NOT NULL"),
+    ("c_credit", "char(2) NOT NULL"),
+    ("c_credit_lim", "numeric(12,2) NOT NULL"),
+    ("c_discount", "numeric(4,4) NOT NULL"),
+    ("c_balance", "numeric(16,2) NOT NULL"),
+    ("c_ytd_payment", "numeric(16,2) NOT NULL"),
+    ("c_payment_cnt", "int NOT NULL"),
+    ("c_delivery_cnt", "int NOT NULL"),
+    ("c_data", "varchar(500) NOT NULL"),
+];
+
+const HISTORY_COLUMNS: Columns = &[
+    ("h_c_id", "int NOT NULL"),
+    ("h_c_d_id", "int NOT NULL"),
+    ("h_c_w_id", "int NOT NULL"),
+    ("h_d_id", "int NOT NULL"),
+    ("h_w_id", "int NOT NULL"),
+    ("h_date", "timestamptz NOT NULL"),
+    ("h_amount", "numeric(6,2) NOT NULL"),
+    ("h_data", "varchar(24) NOT NULL"),
+];
+
+const ORDER_COLUMNS: Columns = &[
+    ("o_id", "int NOT NULL"),
+    ("o_d_id", "int NOT NULL"),
+    ("o_w_id", "int NOT NULL"),
+    ("o_c_id", "int NOT NULL"),
+    ("o_entry_d", "timestamptz NOT NULL"),
+    ("o_carrier_id", "int"),
+    ("o_ol_cnt", "int NOT NULL"),
+    ("o_all_local", "int NOT NULL"),
+];
+
+const NEW_ORDER_COLUMNS: Columns =
+    &[("no_o_id", "int NOT NULL"), ("no_d_id", "int NOT NULL"), ("no_w_id", "int NOT NULL")];
+
+const ORDER_LINE_COLUMNS: Columns = &[
+    ("ol_o_id", "int NOT NULL"),
+    ("ol_d_id", "int NOT NULL"),
+    ("ol_w_id", "int NOT NULL"),
+    ("ol_number", "int NOT NULL"),
+    ("ol_i_id", "int NOT NULL"),
+    ("ol_supply_w_id", "int NOT NULL"),
+    ("ol_delivery_d", "timestamptz"),
+    ("ol_quantity", "int NOT NULL"),
+    ("ol_amount", "numeric(6,2) NOT NULL"),
+    ("ol_dist_info", "char(24) NOT NULL"),
+];
+
+const PARAMETER_COLUMNS: Columns =
+    &[("name", "varchar(32) NOT NULL"), ("value", "varchar(64) NOT NULL")];
+
+/// What a table is made of.
+struct Shape {
+    name: &'static str,
+    names: &'static [&'static str],
+    columns: Columns,
+    key: &'static [&'static str],
+    spread: Spread<'static>,
+    fillfactor: Option<u8>,
+    row_bytes_max: u32,
+}
+
+/// The names alone. A wrong `N` does not compile.
+const fn names<const N: usize>(columns: Columns) -> [&'static str; N] {
+    assert!(columns.len() == N);
+    let mut all = [""; N];
+    let mut at = 0;
+    while at < N {
+        all[at] = columns[at].0;
+        at += 1;
+    }
+    all
+}
+
+/// All that belongs to a warehouse stays with it.
+const fn with_warehouse(by: &'static str) -> Spread<'static> {
+    Spread::By { by, beside: Some("warehouse") }
+}
+
+/// The rows of warehouses and districts are few and changed by nearly every
+/// transaction: with room on the page their new versions stay on it, and out
+/// of the index.
+const FILL_HOT: Option<u8> = Some(10);
+/// Rows that are changed now and then: room for one or two versions a page.
+const FILL_CHANGED: Option<u8> = Some(90);
+
+/// The shapes in the order of the positions above.
+static SHAPES: [Shape; 10] = [
+    Shape {
+        name: "item",
+        names: &names::<5>(ITEM_COLUMNS),
+        columns: ITEM_COLUMNS,
+        key: &["i_id"],
+        spread: Spread::Everywhere,
+        fillfactor: None,
+        row_bytes_max: 100,
+    },
+    Shape {
+        name: "warehouse",
+        names: &names::<9>(WAREHOUSE_COLUMNS),
+        columns: WAREHOUSE_COLUMNS,
+        key: &["w_id"],
+        spread: Spread::By { by: "w_id", beside: None },
+        fillfactor: FILL_HOT,
+        row_bytes_max: 128,
+    },
+    Shape {
+        name: "district",
+        names: &names::<11>(DISTRICT_COLUMNS),
+        columns: DISTRICT_COLUMNS,
+        key: &["d_w_id", "d_id"],
+        spread: with_warehouse("d_w_id"),
+        fillfactor: FILL_HOT,
+        row_bytes_max: 136,
+    },
+    Shape {
+        name: "stock",
+        names: &names::<17>(STOCK_COLUMNS),
+        columns: STOCK_COLUMNS,
+        key: &["s_w_id", "s_i_id"],
+        spread: with_warehouse("s_w_id"),
+        fillfactor: FILL_CHANGED,
+        row_bytes_max: 336,
+    },
+    Shape {
+        name: "customer",
+        names: &names::<21>(CUSTOMER_COLUMNS),
+        columns: CUSTOMER_COLUMNS,
+        key: &["c_w_id", "c_d_id", "c_id"],
+        spread: with_warehouse("c_w_id"),
+        fillfactor: FILL_CHANGED,
+        row_bytes_max: 720,
+    },
+    Shape {
+        name: "history",
+        names: &names::<8>(HISTORY_COLUMNS),
+        columns: HISTORY_COLUMNS,
+        key: &[],
+        spread: with_warehouse("h_w_id"),
+        fillfactor: None,
+        row_bytes_max: 96,
+    },
+    Shape {
+        name: "orders",
+        names: &names::<8>(ORDER_COLUMNS),
+        columns: ORDER_COLUMNS,
+        key: &["o_w_id", "o_d_id", "o_id"],
+        spread: with_warehouse("o_w_id"),
+        fillfactor: None,
+        row_bytes_max: 64,
+    },
+    Shape {
+        name: "new_order",
+        names: &names::<3>(NEW_ORDER_COLUMNS),
+        columns: NEW_ORDER_COLUMNS,
+        key: &["no_w_id", "no_d_id", "no_o_id"],
+        spread: with_warehouse("no_w_id"),
+        fillfactor: None,
+        row_bytes_max: 20,
+    },
+    Shape {
+        name: "order_line",
+        names: &names::<10>(ORDER_LINE_COLUMNS),
+        columns: ORDER_LINE_COLUMNS,
+        key: &["ol_w_id", "ol_d_id", "ol_o_id", "ol_number"],
+        spread: with_warehouse("ol_w_id"),
+        fillfactor: None,
+        row_bytes_max: 100,
+    },
+    Shape {
+        name: "tpcc_parameters",
+        names: &names::<2>(PARAMETER_COLUMNS),
+        columns: PARAMETER_COLUMNS,
+        key: &["name"],
+        spread: Spread::Anywhere,
+        fillfactor: None,
+        row_bytes_max: 40,
+    },
+];
+
+/// Names of all tables, children before their parents.
+const NAMES: [&str; 10] = [
+    "order_line",
+    "new_order",
+    "orders",
+    "history",
+    "customer",
+    "stock",
+    "district",
+    "warehouse",
+    "item",
+    "tpcc_parameters",
+];
+
+/// The two indexes that the transactions need besides the keys.
+const INDEXES: [IndexSpec<'static>; 2] = [
+    // Customers by last name, in the order of first names.
+    IndexSpec {
+        name: "customer_by_name",
+        table: "customer",
+        columns: &["c_w_id", "c_d_id", "c_last", "c_first", "c_id"],
+        unique: true,
+    },
+    // The latest order of a customer.
+    IndexSpec {
+        name: "orders_by_customer",
+        table: "orders",
+        columns: &["o_w_id", "o_d_id", "o_c_id", "o_id"],
+        unique: true,
+    },
+];
+
+/// The tables as the loader wants them.
+pub(super) fn tables(tpcc: &Tpcc) -> Vec<Table> {
+    let scale = tpcc.scale;
+    let districts = scale.saturating_mul(DISTRICTS);
+    let whole = |rows: u64| i128::from(rows) * (i128::from(rows) + 1) / 2;
+    // Expressions that number the rows from 1, made in 64 bits. Their ranges
+    // cannot be looked up by key, so they are no counting ones.
+    let numbered = |expression, rows| KeySum { expression, expected: whole(rows), counts: false };
+    SHAPES
+        .iter()
+        .enumerate()
+        .map(|(number, shape)| {
+            let (rows, key_sum) = match number {
+                ITEM => (ITEMS, Some(KeySum::counting("i_id", ITEMS))),
+                WAREHOUSE => (scale, Some(KeySum::counting("w_id", scale))),
+                DISTRICT => {
+                    (districts, Some(numbered("(d_w_id::bigint - 1) * 10 + d_id", districts)))
+                }
+                STOCK => {
+                    let rows = scale.saturating_mul(ITEMS);
+                    (rows, Some(numbered("(s_w_id::bigint - 1) * 100000 + s_i_id", rows)))
+                }
+                CUSTOMER => {
+                    let rows = districts.saturating_mul(CUSTOMERS);
+                    let sum = "((c_w_id::bigint - 1) * 10 + c_d_id - 1) * 3000 + c_id";
+                    (rows, Some(numbered(sum, rows)))
+                }
+                HISTORY => {
+                    let rows = districts.saturating_mul(CUSTOMERS);
+                    let sum = "((h_c_w_id::bigint - 1) * 10 + h_c_d_id - 1) * 3000 + h_c_id";
+                    (rows, Some(numbered(sum, rows)))
+                }
+                ORDER => {
+                    let rows = districts.saturating_mul(ORDERS);
+                    let sum = "((o_w_id::bigint - 1) * 10 + o_d_id - 1) * 3000 + o_id";
+                    (rows, Some(numbered(sum, rows)))
+                }
+                NEW_ORDER => {
+                    let rows = districts.saturating_mul(UNDELIVERED);
+                    let sum = "((no_w_id::bigint - 1) * 10 + no_d_id - 1) * 900 + no_o_id - 2100";
+                    (rows, Some(numbered(sum, rows)))
+                }
+                ORDER_LINE => {
+                    let expected = whole(districts) * i128::from(LINES);
+                    let expression = "(ol_w_id::bigint - 1) * 10 + ol_d_id";
+                    let sum = KeySum { expression, expected, counts: false };
+                    (districts.saturating_mul(LINES), Some(sum))
+                }
+                _ => (PARAMETER_ROWS, None),
+            };
+            let Shape { name, names, row_bytes_max, .. } = *shape;
+            Table { name, columns: names, rows, row_bytes_max, key_sum }
+        })
+        .collect()
+}
+
+/// Drops all tables, and the routines that an earlier load may have made. With
+/// foreign keys between them a database that drops tables one by one wants
+/// children first, as they are listed.
+pub(super) fn drop_statements(dialect: &dyn Dialect) -> Vec<String> {
+    let mut all = if dialect.has_plpgsql() { functions::drop_statements() } else { Vec::new() };
+    all.extend(dialect.drop_tables(&NAMES));
+    all
+}
+
+/// A shape as the dialect wants it.
+fn spec<'a>(tpcc: &Tpcc, number: usize, columns: &'a [(&'a str, &'a str)]) -> TableSpec<'a> {
+    let shape = &SHAPES[number];
+    let key: &'a [&'a str] = match (tpcc.params.profile, number) {
+        (Profile::Hammerdb, STOCK) => &["s_i_id", "s_w_id"],
+        _ => shape.key,
+    };
+    TableSpec {
+        name: shape.name,
+        columns,
+        key,
+        spread: shape.spread,
+        fillfactor: shape.fillfactor,
+        pieces: tpcc.params.pieces,
+    }
+}
+
+/// The order in which tables are made: what others are put beside comes first.
+const CREATE_ORDER: [usize; 10] =
+    [ITEM, WAREHOUSE, DISTRICT, STOCK, CUSTOMER, HISTORY, ORDER, NEW_ORDER, ORDER_LINE, PARAMETERS];
+
+/// The empty tables.
+pub(super) fn create_statements(tpcc: &Tpcc, dialect: &dyn Dialect) -> Vec<String> {
+    let mut all = Vec::new();
+    for number in CREATE_ORDER {
+        let columns = columns(tpcc.params.profile, number);
+        let made = dialect.create_table(&spec(tpcc, number, &columns));
+        match tpcc.params.partitions {
+            Some(count) if number == ORDER_LINE => all.extend(partitioned(made, count)),
+            _ => all.extend(made),
+        }
+    }
+    all
+}
+
+/// HammerDB's columns allow nulls where its functions write them.
+fn columns(profile: Profile, number: usize) -> Vec<(&'static str, &'static str)> {
+    let nullable = |column: &str| match profile {
+        Profile::Faithful => false,
+        Profile::Hammerdb => matches!(column, "h_c_id" | "ol_amount" | "ol_dist_info"),
+    };
+    SHAPES[number]
+        .columns
+        .iter()
+        .map(|&(name, kind)| {
+            let kind = if nullable(name) { kind.trim_end_matches(" NOT NULL") } else { kind };
+            (name, kind)
+        })
+        .collect()
+}
+
+/// The statements that make `order_line`, with its partitions behind the one
+/// that makes the table itself.
+fn partitioned(made: Vec<String>, count: u32) -> Vec<String> {
+    let mut all = Vec::new();
+    for statement in made {
+        if !statement.starts_with("CREATE TABLE") {
+            all.push(statement);
+            continue;
+        }
+        all.push(format!("{statement} PARTITION BY HASH (ol_w_id)"));
+        all.extend((0..count).map(|number| {
+            format!(
+                "CREATE TABLE order_line_{number} PARTITION OF order_line \
+                 FOR VALUES WITH (MODULUS {count}, REMAINDER {number})"
+            )
+        }));
+    }
+    all
+}
+
+/// Keys and indexes, those of the large tables first: with several connections
+/// they then start first.
+pub(super) fn key_statements(tpcc: &Tpcc, dialect: &dyn Dialect) -> Vec<TableStatement> {
+    let mut all = Vec::new();
+    for number in
+        [ORDER_LINE, STOCK, CUSTOMER, ORDER, NEW_ORDER, ITEM, DISTRICT, WAREHOUSE, PARAMETERS]
+    {
+        let table = SHAPES[number].name;
+        let key = dialect.add_key(&spec(tpcc, number, &[]));
+        all.extend(key.map(|sql| TableStatement { table, sql }));
+        all.extend(
+            INDEXES
+                .iter()
+                .filter(|index| index.table == table)
+                .map(|index| TableStatement { table, sql: dialect.create_index(index) }),
+        );
+    }
+    if tpcc.params.procs {
+        all.extend(
+            functions::create_statements(tpcc.params.profile)
+                .into_iter()
+                .map(|sql| TableStatement { table: "warehouse", sql }),
+        );
+    }
+    all
+}
+
+/// Statistics, and the foreign keys: those need the keys of two tables, and
+/// here all keys are made.
+pub(super) fn settle_statements(tpcc: &Tpcc, dialect: &dyn Dialect) -> Vec<TableStatement> {
+    let foreign =
+        foreign_keys(tpcc, dialect).into_iter().map(|(table, sql)| TableStatement { table, sql });
+    let statistics = [
+        ORDER_LINE, STOCK, CUSTOMER, ORDER, HISTORY, ITEM, NEW_ORDER, DISTRICT, WAREHOUSE,
+        PARAMETERS,
+    ]
+    .into_iter()
+    .filter_map(|number| {
+        let table = SHAPES[number].name;
+        dialect.statistics_statement(table).map(|sql| TableStatement { table, sql })
+    });
+    foreign.chain(statistics).collect()
+}
+
+/// The ten foreign keys (clause 1.3): name, table, columns, what they refer to.
+const FOREIGN_KEYS: [(&str, &str, &str, &str); 10] = [
+    ("order_line_order", "order_line", "ol_w_id, ol_d_id, ol_o_id", "orders"),
+    ("order_line_stock", "order_line", "ol_supply_w_id, ol_i_id", "stock (s_w_id, s_i_id)"),
+    ("stock_item", "stock", "s_i_id", "item"),
+    ("stock_warehouse", "stock", "s_w_id", "warehouse"),
+    ("new_order_order", "new_order", "no_w_id, no_d_id, no_o_id", "orders"),
+    ("orders_customer", "orders", "o_w_id, o_d_id, o_c_id", "customer"),
+    ("history_customer", "history", "h_c_w_id, h_c_d_id, h_c_id", "customer"),
+    ("history_district", "history", "h_w_id, h_d_id", "district"),
+    ("customer_district", "customer", "c_w_id, c_d_id", "district"),
+    ("district_warehouse", "district", "d_w_id", "warehouse"),
+];
+
+/// Those that cross warehouses: a database that keeps a reference within a
+/// shard cannot have them.
+const CROSSING: [&str; 2] = ["order_line_stock", "history_customer"];
+
+/// The foreign keys that are asked for and that the dialect can keep.
+fn foreign_keys(tpcc: &Tpcc, dialect: &dyn Dialect) -> Vec<(&'static str, String)> {
+    if !tpcc.params.foreign_keys {
+        return Vec::new();
+    }
+    let within_shard = dialect.foreign_keys() == ForeignKeys::WithinShard;
+    FOREIGN_KEYS
+        .iter()
+        .filter(|(name, ..)| !(within_shard && CROSSING.contains(name)))
+        .map(|(name, table, columns, parent)| {
+            let sql = format!(
+                "ALTER TABLE {table} ADD CONSTRAINT {name} FOREIGN KEY ({columns}) \
+                 REFERENCES {parent}"
+            );
+            (*table, sql)
+        })
+        .collect()
+}

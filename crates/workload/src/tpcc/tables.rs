@@ -1,0 +1,140 @@
+//! TPC-C as a workload: each question is answered in a file of its own.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use pgdyno_target::dialect::{Dialect, ForeignKeys};
+
+use super::terminal::TpccTerminals;
+use super::transactions;
+use super::{Profile, Tpcc, audits, conditions, population, reset, sanity, schema};
+use crate::audit::{AccessError, ProbeError};
+use crate::condition::Condition;
+use crate::figures::{Commits, Figures, Finding};
+use crate::params::check_pieces;
+use crate::procedure::Terminals;
+use crate::session::Session;
+use crate::workload::{Found, Reset, Table, TableStatement, Transaction, Workload};
+
+impl Workload for Tpcc {
+    fn name(&self) -> &'static str {
+        "tpcc"
+    }
+
+    fn description(&self) -> &'static str {
+        match self.params.profile {
+            Profile::Faithful => {
+                "derived from TPC-C: an order-entry mix of 5 transactions on 9 tables; stresses \
+                 hot rows, joins and inserts"
+            }
+            Profile::Hammerdb => {
+                "the lighter work of HammerDB's TPROC-C, derived from TPC-C: not comparable with \
+                 profile=faithful"
+            }
+        }
+    }
+
+    fn scale(&self) -> u64 {
+        self.scale
+    }
+
+    fn params(&self) -> Vec<(&'static str, String)> {
+        self.params.told()
+    }
+
+    fn check(&self, dialect: &dyn Dialect) -> Result<(), String> {
+        check_pieces(self.params.pieces, dialect)?;
+        let title = dialect.title();
+        if self.params.procs && !dialect.has_plpgsql() {
+            return Err(format!("--param procs=1: {title} runs no functions in PL/pgSQL"));
+        }
+        if self.params.partitions.is_some() && !dialect.table_options().partitions {
+            return Err(format!("--param partitions: {title} has no PARTITION BY"));
+        }
+        if self.params.partitions.is_some() && self.params.pieces.is_some() {
+            return Err("--param partitions and --param pieces: only one of them".to_owned());
+        }
+        let late =
+            matches!(dialect.foreign_keys(), ForeignKeys::Anywhere | ForeignKeys::WithinShard);
+        if self.params.foreign_keys && !late {
+            return Err(format!(
+                "--param foreign-keys=1: {title} takes none after the load, and with them in place \
+                 tables cannot be loaded side by side"
+            ));
+        }
+        Ok(())
+    }
+
+    fn tables(&self) -> Vec<Table> {
+        schema::tables(self)
+    }
+
+    fn drop_statements(&self, dialect: &dyn Dialect) -> Vec<String> {
+        schema::drop_statements(dialect)
+    }
+
+    fn create_statements(&self, dialect: &dyn Dialect) -> Vec<String> {
+        schema::create_statements(self, dialect)
+    }
+
+    fn key_statements(&self, dialect: &dyn Dialect) -> Vec<TableStatement> {
+        schema::key_statements(self, dialect)
+    }
+
+    fn settle_statements(&self, dialect: &dyn Dialect) -> Vec<TableStatement> {
+        schema::settle_statements(self, dialect)
+    }
+
+    fn can_copy_freeze(&self) -> bool {
+        // "cannot perform COPY FREEZE on a partitioned table".
+        self.params.partitions.is_none()
+    }
+
+    fn write_rows(&self, table: usize, rows: Range<u64>, seed: u64, out: &mut Vec<u8>) {
+        population::write_rows(self, table, rows, seed, out);
+    }
+
+    fn fresh_conditions(&self, _dialect: &dyn Dialect) -> Vec<Condition> {
+        sanity::conditions(self.params.profile)
+    }
+
+    fn transactions(&self) -> Vec<Transaction> {
+        transactions::transactions(&self.params)
+    }
+
+    fn terminals(
+        &self,
+        session: &mut dyn Session,
+    ) -> Result<Option<Arc<dyn Terminals>>, AccessError> {
+        let c_last = audits::loaded(self, session)?.constants.c_last;
+        Ok(Some(Arc::new(TpccTerminals::new(self.params, self.scale, c_last))))
+    }
+
+    fn audit_query(&self, _dialect: &dyn Dialect) -> String {
+        audits::query()
+    }
+
+    fn judge_base(&self, base: &Figures) -> Vec<Finding> {
+        audits::judge_base(self.scale, base)
+    }
+
+    fn judge_run(&self, base: &Figures, now: &Figures, commits: &[Commits]) -> Vec<Finding> {
+        audits::judge_run(base, now, commits)
+    }
+
+    fn conditions(&self, _dialect: &dyn Dialect) -> Vec<Condition> {
+        conditions::conditions(self.params.profile)
+    }
+
+    fn probe(&self, session: &mut dyn Session, target: &str) -> Result<Found, ProbeError> {
+        audits::probe(self, session, target)
+    }
+
+    fn reset(
+        &self,
+        session: &mut dyn Session,
+        dialect: &dyn Dialect,
+    ) -> Result<Reset, AccessError> {
+        reset::reset(self, session, dialect)
+    }
+}
