@@ -10,7 +10,7 @@ use pgdyno_wire::frontend;
 
 use super::client::{Awaited, Client, State};
 use super::core::Core;
-use super::{Cx, Flow, advance, failures, procedure, session};
+use super::{Cx, Flow, advance, failures, procedure, replies, session};
 use crate::plan::Protocol;
 
 /// Requests of a pipeline are handed to the socket when they are longer than
@@ -353,6 +353,7 @@ fn sync_pipeline(core: &mut Core, cx: Cx<'_>, client: &mut Client) -> Next {
     }
     frontend::sync(&mut client.out);
     client.replies.syncs += 1;
+    client.replies.queue.push_back(replies::SYNC_POINT);
     Next::Follows
 }
 

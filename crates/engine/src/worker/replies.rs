@@ -19,6 +19,10 @@ use super::{Cx, commands, failures, procedure};
 /// An incomplete message that needed more memory than this gives it back.
 const PARTIAL_KEEP_MAX: usize = 16 * 1024;
 
+/// In the queue of commands: a point of synchronization within a pipeline. No
+/// script has so many commands.
+pub(super) const SYNC_POINT: u32 = u32::MAX;
+
 /// What reading came to.
 #[derive(Debug)]
 pub(super) enum Read {
@@ -182,7 +186,12 @@ fn ready(client: &mut Client, status: TransactionStatus) -> Result<(), ProtocolE
     session.status = status;
     let replies = &mut client.replies;
     replies.syncs = replies.syncs.checked_sub(1).ok_or(unexpected)?;
-    replies.preparing = replies.preparing.saturating_sub(1);
+    if replies.preparing > 0 {
+        replies.preparing -= 1;
+    } else if let Some(end) = replies.queue.iter().position(|command| *command == SYNC_POINT) {
+        // After an error the server passes over what is left up to here.
+        replies.queue.drain(..=end);
+    }
     Ok(())
 }
 
