@@ -3,6 +3,7 @@
 use crate::params::{Chosen, PIECES};
 use crate::plain;
 use crate::tpcb::{Branch, Tpcb, Variant, Weights};
+use crate::tpcc;
 use crate::workload::Workload;
 
 /// The largest scale: `pgbench_accounts` then has 2^47 keys and more, and all
@@ -211,6 +212,12 @@ pub fn workloads() -> &'static [Entry] {
         plain::ENTRIES[2],
         plain::ENTRIES[3],
         plain::ENTRIES[4],
+        Entry {
+            name: "tpcc",
+            description: tpcc::DESCRIPTION,
+            params: tpcc::PARAMS,
+            make: tpcc::make,
+        },
     ];
     ENTRIES
 }

@@ -38,6 +38,16 @@ pub enum LoadError {
         /// What should be there.
         expected: String,
     },
+    /// A rule of the workload's does not hold of the fresh tables.
+    #[error("after loading, {violations} violations of \"{name}\": {title}; load it anew")]
+    Fresh {
+        /// The rule.
+        name: &'static str,
+        /// What must hold.
+        title: &'static str,
+        /// How often it does not.
+        violations: i128,
+    },
     /// A load was broken off here, but another than the one to go on with.
     #[error(
         "--resume goes on with the load that was broken off here, and that one had {differences}\n\

@@ -54,6 +54,7 @@ impl Way {
             && how.jobs.get() == 1
             && !how.resume
             && unlimited
+            && how.workload.can_copy_freeze()
             && dialect.can_copy_freeze(version_num);
         // A chunk's mark is a row of its transaction as well.
         at_most(&mut batch, limits.rows.map(|rows| rows.saturating_sub(1)));

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use nix::sys::resource::{UsageWho, getrusage};
-use pgdyno_workload::{Table, TableStatement};
+use pgdyno_workload::{Condition, Table, TableStatement};
 
 use super::LoadPlan;
 use super::chunks::{Chunk, Chunks};
@@ -422,14 +422,20 @@ impl<'a> Steps<'a> {
         // The largest table first, so that it does not end alone.
         let mut order: Vec<&Table> = tables.iter().collect();
         order.sort_by_key(|table| std::cmp::Reverse(table.rows));
+        let fresh = self.plan.workload.fresh_conditions(self.plan.dialect);
         let next = AtomicUsize::new(0);
         let run = |steps: &Self, link: &mut Link| {
-            while let Some(table) = order.get(next.fetch_add(1, Ordering::Relaxed)) {
-                steps.check_table(link, table)?;
+            loop {
+                let number = next.fetch_add(1, Ordering::Relaxed);
+                let condition = number.checked_sub(order.len()).map(|number| fresh.get(number));
+                match (order.get(number), condition) {
+                    (Some(table), _) => steps.check_table(link, table)?,
+                    (None, Some(Some(condition))) => steps.check_condition(link, condition)?,
+                    (None, _) => return Ok(()),
+                }
             }
-            Ok(())
         };
-        self.phase(Phase::Check, links.iter_mut().take(order.len()), run)?;
+        self.phase(Phase::Check, links.iter_mut().take(order.len() + fresh.len()), run)?;
         if self.marks() {
             self.one_by_one(Phase::Check, links, &marks::drop(self.plan.dialect))?;
         }
@@ -457,6 +463,20 @@ impl<'a> Steps<'a> {
             expected: told(rows_expected, keys_expected),
         }
         .into())
+    }
+
+    /// A rule of the workload's own for freshly loaded tables.
+    fn check_condition(&self, link: &mut Link, condition: &Condition) -> Result<(), Failure> {
+        let what = || format!("checking \"{}\"", condition.name);
+        let figures = self.patiently(|| link.figures(&condition.sql, what))?;
+        match figures.iter().next() {
+            Some((_, 0)) => Ok(()),
+            told => {
+                let (name, title) = (condition.name, condition.title);
+                let violations = told.map_or(0, |(_, violations)| violations);
+                Err(LoadError::Fresh { name, title, violations }.into())
+            }
+        }
     }
 
     /// Whether all tables are there with the counts and sums of this load.

@@ -30,8 +30,22 @@ pub mod transactions;
 
 use std::sync::OnceLock;
 
-pub use params::{Params, Profile};
+pub use params::{PARAMS, Params, Profile};
 use random::Constants;
+
+use crate::params::Chosen;
+use crate::registry::{Choice, MakeError};
+use crate::workload::Workload;
+
+/// One line for people, of the faithful profile.
+pub const DESCRIPTION: &str = "derived from TPC-C: an order-entry mix of 5 transactions on 9 \
+     tables; stresses hot rows, joins and inserts";
+
+/// Makes the workload as chosen.
+pub(crate) fn make(choice: &Choice<'_>) -> Result<Box<dyn Workload>, MakeError> {
+    let params = Params::chosen(&Chosen::new("tpcc", choice))?;
+    Ok(Box::new(Tpcc::new(choice.scale, params)))
+}
 
 /// Items, the same for any number of warehouses.
 pub const ITEMS: u64 = 100_000;

@@ -1,6 +1,7 @@
 //! The parameters of `tpcc`: names, values, defaults.
 
-use crate::registry::Param;
+use crate::params::{Chosen, PIECES};
+use crate::registry::{MakeError, Param};
 
 /// Which work is done.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -77,45 +78,33 @@ pub const PARAMS: &[Param] = &[
                [default: none]",
     },
     Param { name: "foreign-keys", help: "1: the foreign keys are enforced [default: 0]" },
-    Param {
-        name: "pieces",
-        help: "into how many pieces each table is split, where the database lets one say so: \
-               tablets, hash buckets, shards [default: the database's]",
-    },
+    PIECES,
 ];
 
 /// More partitions than this cost more in planning than they give.
 const PARTITIONS_MAX: u32 = 1024;
-/// As with pgbench's tables: more is a slip of the finger.
-const PIECES_MAX: u32 = 65_536;
 
 impl Params {
-    /// Takes one parameter.
+    /// Takes those that were given.
     ///
     /// # Errors
-    /// What values it takes. A name that is not listed is left to the
-    /// registry, which knows the list.
-    pub fn set(&mut self, name: &str, value: &str) -> Result<(), &'static str> {
-        let number = |range: std::ops::RangeInclusive<u32>| {
-            value.parse().ok().filter(|number| range.contains(number))
+    /// A value is not one that its parameter takes.
+    pub(crate) fn chosen(chosen: &Chosen<'_>) -> Result<Self, MakeError> {
+        const PROFILES: [Profile; 2] = [Profile::Faithful, Profile::Hammerdb];
+        let switch = |name| {
+            let place = chosen.word(name, &["0", "1"])?;
+            Ok::<bool, MakeError>(place == Some(1))
         };
-        match name {
-            "procs" => self.procs = switch(value)?,
-            "think" => self.think = switch(value)?,
-            "allwarehouse" => self.allwarehouse = switch(value)?,
-            "foreign-keys" => self.foreign_keys = switch(value)?,
-            "profile" => self.profile = Profile::by_name(value).ok_or("faithful or hammerdb")?,
-            "partitions" => {
-                let number = number(2..=PARTITIONS_MAX).ok_or("a number from 2 to 1024")?;
-                self.partitions = Some(number);
-            }
-            "pieces" => {
-                let number = number(1..=PIECES_MAX).ok_or("a number from 1 to 65536")?;
-                self.pieces = Some(number);
-            }
-            _ => {}
-        }
-        Ok(())
+        let profile = chosen.word("profile", &PROFILES.map(Profile::name))?;
+        Ok(Self {
+            procs: switch("procs")?,
+            think: switch("think")?,
+            allwarehouse: switch("allwarehouse")?,
+            profile: profile.map_or(Profile::default(), |place| PROFILES[place]),
+            partitions: chosen.small("partitions", 2..=PARTITIONS_MAX)?,
+            foreign_keys: switch("foreign-keys")?,
+            pieces: chosen.pieces()?,
+        })
     }
 
     /// All values in effect, for the record.
@@ -135,33 +124,29 @@ impl Params {
     }
 }
 
-fn switch(value: &str) -> Result<bool, &'static str> {
-    match value {
-        "0" | "off" | "false" => Ok(false),
-        "1" | "on" | "true" => Ok(true),
-        _ => Err("0 or 1"),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::registry::Choice;
+
+    fn chosen(name: &str, value: &str) -> Result<Params, MakeError> {
+        let params = [(name.to_owned(), value.to_owned())];
+        Params::chosen(&Chosen::new("tpcc", &Choice { name: "tpcc", scale: 1, params: &params }))
+    }
 
     /// Every listed parameter takes a value that is told again, and refuses
-    /// nonsense with words that say what it takes.
+    /// nonsense.
     #[test]
     fn listed_parameters_are_taken() {
         let values = ["1", "1", "1", "hammerdb", "8", "1", "16"];
         assert_eq!(values.len(), PARAMS.len());
-        let mut params = Params::default();
         for (param, value) in PARAMS.iter().zip(values) {
-            assert!(params.set(param.name, "maybe").is_err(), "{}", param.name);
-            params.set(param.name, value).unwrap();
-            let told = params.told();
+            assert!(chosen(param.name, "maybe").is_err(), "{}", param.name);
+            let told = chosen(param.name, value).unwrap().told();
             assert!(told.contains(&(param.name, value.to_owned())), "{told:?}");
         }
         for (name, value) in [("partitions", "1"), ("partitions", "1025"), ("pieces", "0")] {
-            assert!(params.set(name, value).unwrap_err().starts_with("a number from "));
+            assert!(chosen(name, value).is_err(), "{name} {value}");
         }
     }
 }

@@ -7,7 +7,7 @@ use pgdyno_target::dialect::{Dialect, ForeignKeys};
 
 use super::terminal::TpccTerminals;
 use super::transactions;
-use super::{Profile, Tpcc, audits, conditions, population, reset, sanity, schema};
+use super::{DESCRIPTION, Profile, Tpcc, audits, conditions, population, reset, sanity, schema};
 use crate::audit::{AccessError, ProbeError};
 use crate::condition::Condition;
 use crate::figures::{Commits, Figures, Finding};
@@ -23,10 +23,7 @@ impl Workload for Tpcc {
 
     fn description(&self) -> &'static str {
         match self.params.profile {
-            Profile::Faithful => {
-                "derived from TPC-C: an order-entry mix of 5 transactions on 9 tables; stresses \
-                 hot rows, joins and inserts"
-            }
+            Profile::Faithful => DESCRIPTION,
             Profile::Hammerdb => {
                 "the lighter work of HammerDB's TPROC-C, derived from TPC-C: not comparable with \
                  profile=faithful"
