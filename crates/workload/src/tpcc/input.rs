@@ -320,3 +320,6 @@ impl Drawer {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;
