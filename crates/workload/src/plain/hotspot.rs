@@ -5,7 +5,7 @@
 
 use super::data::push_numbers;
 use super::reset::PutBack;
-use super::rules::Rule;
+use super::rules::{AtRest, Rule};
 use super::{OwnTable, Plain, by};
 use crate::params::{Chosen, PIECES};
 use crate::registry::{Choice, Entry, MakeError, Param};
@@ -88,7 +88,7 @@ fn make(choice: &Choice<'_>) -> Result<Box<dyn Workload>, MakeError> {
             Rule::CountPerCommit { name: "updates", figure: HITS },
             Rule::Still { name: "rows", what: "number of rows", figures: vec![COUNT] },
         ],
-        at_rest: vec![(COUNT, i128::from(rows)), (HITS, 0)],
+        at_rest: vec![AtRest::Is(COUNT, i128::from(rows))],
         scale_column: "id",
         scale_unit: ROWS,
         put_back: PutBack::Rows { changed: "hits <> 0", set: "hits = 0" },

@@ -7,7 +7,7 @@
 
 use super::data::{drawn_up_to, push_numbers};
 use super::reset::PutBack;
-use super::rules::Rule;
+use super::rules::{AtRest, Rule};
 use super::{Index, OwnTable, Plain, by};
 use crate::params::{Chosen, PIECES};
 use crate::registry::{Choice, Entry, MakeError, Param};
@@ -85,7 +85,7 @@ fn make(choice: &Choice<'_>) -> Result<Box<dyn Workload>, MakeError> {
         tables: vec![table],
         script: SCRIPT.to_owned(),
         rules: vec![Rule::RowPerCommit { name: "inserts", table: TABLE, figure: COUNT }],
-        at_rest: vec![(COUNT, i128::from(rows))],
+        at_rest: vec![AtRest::AtLeast(COUNT, i128::from(rows))],
         // Clients draw up to the largest that was loaded.
         scale_column: "aid",
         scale_unit: ROWS,

@@ -28,7 +28,7 @@ use crate::registry::Entry;
 use crate::session::Session;
 use crate::workload::{Body, Found, KeySum, Reset, Table, TableStatement, Transaction, Workload};
 use reset::PutBack;
-use rules::Rule;
+use rules::{AtRest, Rule};
 
 /// The entries of all workloads that are described here.
 pub(crate) const ENTRIES: [Entry; 5] =
@@ -46,8 +46,7 @@ struct Plain {
     tables: Vec<OwnTable>,
     script: String,
     rules: Vec<Rule>,
-    /// Figures of freshly loaded tables.
-    at_rest: Vec<(&'static str, i128)>,
+    at_rest: Vec<AtRest>,
     /// The column of the first table whose largest value is `scale_unit` for
     /// each unit of scale, whatever was run.
     scale_column: &'static str,

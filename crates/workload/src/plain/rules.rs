@@ -147,19 +147,42 @@ impl Moves<'_> {
     }
 }
 
-/// Judges tables at rest by what freshly loaded ones have.
-pub(super) fn judge_base(scale: u64, expected: &[(&'static str, i128)], base: &Figures) -> Finding {
+/// What holds of tables at rest, whatever was run on them.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum AtRest {
+    /// The figure is as loaded.
+    Is(&'static str, i128),
+    /// Nothing was taken away since the load.
+    AtLeast(&'static str, i128),
+    /// The first figure is twice the second.
+    Twice(&'static str, &'static str),
+}
+
+impl AtRest {
+    /// What is wrong, for people.
+    fn fault(self, base: &Figures, scale: u64) -> Option<String> {
+        let (figure, expected, fits) = match self {
+            Self::Is(figure, value) => (figure, value.to_string(), base.get(figure) == value),
+            Self::AtLeast(figure, value) => {
+                (figure, format!("{value} or more"), base.get(figure) >= value)
+            }
+            Self::Twice(figure, of) => {
+                let value = base.get(of).saturating_mul(2);
+                (figure, format!("{value}, twice the {of},"), base.get(figure) == value)
+            }
+        };
+        let found = base.get(figure);
+        (!fits).then(|| format!("{figure}: {found} instead of {expected} at scale {scale}"))
+    }
+}
+
+/// Judges tables at rest.
+pub(super) fn judge_base(scale: u64, expected: &[AtRest], base: &Figures) -> Finding {
     const NAME: &str = "clean base";
-    let faults: Vec<String> = expected
-        .iter()
-        .filter(|(figure, value)| base.get(figure) != *value)
-        .map(|(figure, value)| {
-            format!("{figure}: {} instead of {value} at scale {scale}", base.get(figure))
-        })
-        .collect();
+    let faults: Vec<String> = expected.iter().filter_map(|rule| rule.fault(base, scale)).collect();
     let figures = base.iter().map(|(name, value)| (name.to_owned(), value)).collect();
     if faults.is_empty() {
-        let text = format!("tables are as loaded at scale {scale}");
+        let text = format!("tables fit scale {scale} and agree with each other");
         return Finding::new(NAME, Verdict::Pass, text, figures);
     }
     let text = format!("base was not clean: {}", faults.join("; "));
@@ -228,14 +251,22 @@ mod tests {
         }
     }
 
-    /// A base is clean exactly where each figure is as loaded.
+    /// A base is clean exactly where each rule holds.
     #[test]
-    fn base_is_compared_figure_by_figure() {
-        let expected = [("rows", 5), ("sum", 0)];
-        let clean = judge_base(1, &expected, &figures(&[("rows", 5), ("sum", 0)]));
-        assert_eq!(clean.verdict, Verdict::Pass);
-        let other = judge_base(1, &expected, &figures(&[("rows", 5), ("sum", -2)]));
-        assert_eq!(other.verdict, Verdict::Note);
-        assert_eq!(other.text, "base was not clean: sum: -2 instead of 0 at scale 1");
+    fn base_is_judged_rule_by_rule() {
+        let rules = [AtRest::Is("n", 5), AtRest::AtLeast("m", 3), AtRest::Twice("c", "l")];
+        let judged =
+            |n, m, c, l| judge_base(1, &rules, &figures(&[("n", n), ("m", m), ("c", c), ("l", l)]));
+        for clean in [judged(5, 3, 0, 0), judged(5, 9, 8, 4)] {
+            assert_eq!(clean.verdict, Verdict::Pass, "{}", clean.text);
+        }
+        for (other, text) in [
+            (judged(4, 3, 0, 0), "n: 4 instead of 5 at scale 1"),
+            (judged(5, 2, 0, 0), "m: 2 instead of 3 or more at scale 1"),
+            (judged(5, 3, 7, 4), "c: 7 instead of 8, twice the l, at scale 1"),
+        ] {
+            assert_eq!(other.verdict, Verdict::Note);
+            assert_eq!(other.text, format!("base was not clean: {text}"));
+        }
     }
 }

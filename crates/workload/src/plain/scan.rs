@@ -5,7 +5,7 @@
 
 use super::data::{drawn_up_to, push_numbers};
 use super::reset::PutBack;
-use super::rules::Rule;
+use super::rules::{AtRest, Rule};
 use super::{OwnTable, Plain, by};
 use crate::params::{Chosen, PIECES};
 use crate::registry::{Choice, Entry, MakeError, Param};
@@ -78,7 +78,7 @@ fn make(choice: &Choice<'_>) -> Result<Box<dyn Workload>, MakeError> {
             what: "rows that no transaction changes",
             figures: vec![COUNT, SUM],
         }],
-        at_rest: vec![(COUNT, i128::from(rows))],
+        at_rest: vec![AtRest::Is(COUNT, i128::from(rows))],
         scale_column: "grp",
         scale_unit: GROUPS,
         put_back: PutBack::Nothing,

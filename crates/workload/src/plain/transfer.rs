@@ -8,7 +8,7 @@
 
 use super::data::push_numbers;
 use super::reset::PutBack;
-use super::rules::Rule;
+use super::rules::{AtRest, Rule};
 use super::{OwnTable, Plain, by, no_row};
 use crate::params::{Chosen, PIECES};
 use crate::registry::{Choice, Entry, MakeError, Param};
@@ -136,10 +136,9 @@ fn make(choice: &Choice<'_>) -> Result<Box<dyn Workload>, MakeError> {
             Rule::Still { name: "rows", what: "number of accounts", figures: vec![COUNT] },
         ],
         at_rest: vec![
-            (COUNT, i128::from(rows)),
-            (TOTAL, i128::from(rows) * i128::from(BALANCE)),
-            (CHANGES, 0),
-            (LOG, 0),
+            AtRest::Is(COUNT, i128::from(rows)),
+            AtRest::Is(TOTAL, i128::from(rows) * i128::from(BALANCE)),
+            AtRest::Twice(CHANGES, LOG),
         ],
         scale_column: "id",
         scale_unit: ROWS,

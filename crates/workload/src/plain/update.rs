@@ -6,7 +6,7 @@
 
 use super::data::push_numbers;
 use super::reset::PutBack;
-use super::rules::Rule;
+use super::rules::{AtRest, Rule};
 use super::{Index, OwnTable, Plain, by};
 use crate::params::{Chosen, PIECES};
 use crate::registry::{Choice, Entry, MakeError, Param};
@@ -82,7 +82,7 @@ fn make(choice: &Choice<'_>) -> Result<Box<dyn Workload>, MakeError> {
             Rule::CountPerCommit { name: "updates", figure: CHANGES },
             Rule::Still { name: "rows", what: "number of rows", figures: vec![COUNT] },
         ],
-        at_rest: vec![(COUNT, i128::from(rows)), (CHANGES, 0)],
+        at_rest: vec![AtRest::Is(COUNT, i128::from(rows))],
         scale_column: "id",
         scale_unit: ROWS,
         put_back: PutBack::Rows {
