@@ -8,9 +8,11 @@
 
 mod audits;
 mod demo;
+mod effects;
 mod failures;
 mod output;
 mod same_work;
 mod scripts;
+mod sharding;
 mod support;
 mod targets;

@@ -67,7 +67,7 @@ fn writes_of_nothing_are_flagged() {
     let written: u64 = database.value("select sum(v) from t").parse().unwrap();
     assert_eq!(count(&record, "committed"), 200);
     assert_eq!(count(&record, "committed_without_effect"), 200 - written);
-    outcome.shows(&["goodput", "writes found no row", "of: update t set v = v + 1"]);
+    outcome.shows(&["goodput", "writes found no row", "rows: update t set v = v + 1"]);
     let strict = database.server.room();
     strict.write("a.sql", "update t set v = v + 1 where k = 99;\n");
     database.run(&strict, &["-f", "a.sql", "-c", "1", "-t", "10", "--strict"]).exits(2);
