@@ -145,6 +145,7 @@ pub(crate) fn record(facts: &Facts<'_>, outcome: &RunOutcome) -> RunRecord {
         endpoints: facts.endpoints.record(outcome),
         timeline: outcome.timeline.clone(),
         audits: facts.findings.iter().map(Audit::from).collect(),
+        target_statistics: None,
         driver,
         machine: machine(),
         verdicts: Vec::new(),
@@ -222,12 +223,23 @@ fn plan(facts: &Facts<'_>) -> PlanRecord {
             }),
         },
         isolation: facts.isolation.map(|level| level.to_string()),
+        session_settings: session_settings(facts.opened),
         reconnect: plan.reconnect,
         poller: pgdyno_engine::POLLER.to_owned(),
         connect_rate: plan.connect.rate.map(|rate| rate.per_second),
         connect_burst: plan.connect.rate.map(|rate| rate.burst),
         session_age_s: plan.connect.session_age.map(|age| age.as_secs_f64()),
     }
+}
+
+/// What `--set` asked for; a value whose name says that it is a secret is kept back.
+fn session_settings(opened: &Opened) -> BTreeMap<String, String> {
+    let shown = |(name, value): (&String, &String)| {
+        let pair = redact::redact(&format!("{name}={value}"));
+        let value = pair.split_once('=').map_or_else(String::new, |(_, value)| value.to_owned());
+        (name.clone(), value)
+    };
+    opened.session_settings.iter().map(shown).collect()
 }
 
 fn whole_us(time: Duration) -> u64 {

@@ -16,6 +16,7 @@ pub mod run;
 pub mod sqlstate;
 pub mod store;
 pub mod tally;
+pub mod target_statistics;
 pub mod timeline;
 pub mod verdict;
 
@@ -31,5 +32,9 @@ pub use run::{
 pub use sqlstate::{FailureClass, SqlState, SqlStateClass};
 pub use store::{Store, StoreError};
 pub use tally::{ConnectTally, ScriptTally, StatementTally, Tally, TransactionTimes};
+pub use target_statistics::{
+    StatementPlan, StatisticsFigure, StatisticsGroup, StatisticsKind, StatisticsRow,
+    TargetStatistics,
+};
 pub use timeline::{Point, Second, SecondClock, Timeline, TimelineRecord};
 pub use verdict::{Severity, Verdict, VerdictRecord, judge};

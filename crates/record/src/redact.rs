@@ -12,6 +12,10 @@ pub const MASK: &str = "***";
 /// cover `password`, `sslpassword`, `PGPASSWORD`, `--auth-token`.
 const SECRET_ENDINGS: [&str; 4] = ["password", "passwd", "secret", "token"];
 
+/// An option whose whole value is kept back: people write secrets into
+/// commands, in ways that nobody can foresee.
+const COMMAND_OPTION: &str = "--password-command";
+
 /// The arguments of a command line without secrets.
 #[must_use]
 pub fn redact_args<S: AsRef<str>>(args: &[S]) -> Vec<String> {
@@ -24,8 +28,11 @@ pub fn redact_args<S: AsRef<str>>(args: &[S]) -> Vec<String> {
             value_is_secret = false;
             continue;
         }
-        value_is_secret = arg.starts_with("--") && is_secret_key(arg);
-        kept.push(redact(arg));
+        value_is_secret = arg.starts_with("--") && is_secret_key(arg) || arg == COMMAND_OPTION;
+        match arg.split_once('=') {
+            Some((COMMAND_OPTION, _)) => kept.push(format!("{COMMAND_OPTION}={MASK}")),
+            _ => kept.push(redact(arg)),
+        }
     }
     kept
 }
@@ -164,6 +171,9 @@ mod tests {
         let args = ["run", "--password", "hush", "--token", "-c", "4", "--auth-token=hush"];
         let kept = ["run", "--password", "***", "--token", "-c", "4", "--auth-token=***"];
         assert_eq!(redact_args(&args), kept);
+        let command = ["--password-command", "echo hush", "--password-command=echo a=b hush"];
+        let kept = ["--password-command", "***", "--password-command=***"];
+        assert_eq!(redact_args(&command), kept);
     }
 
     proptest! {

@@ -13,6 +13,7 @@ use crate::driver::DriverRecord;
 use crate::endpoint::EndpointsRecord;
 use crate::latency::LatencyRecord;
 use crate::sqlstate::SqlState;
+use crate::target_statistics::TargetStatistics;
 use crate::timeline::TimelineRecord;
 use crate::verdict::VerdictRecord;
 
@@ -71,6 +72,9 @@ pub struct RunRecord {
     pub timeline: TimelineRecord,
     /// The checks that the work was done.
     pub audits: Vec<Audit>,
+    /// What the target counted of itself meanwhile, where it was asked.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub target_statistics: Option<TargetStatistics>,
     /// The driver's own health.
     pub driver: DriverRecord,
     /// The machine that the driver ran on.
@@ -212,6 +216,9 @@ pub struct PlanRecord {
     pub backoff: Option<BackoffPlan>,
     /// Isolation level asked for; none is the server's default.
     pub isolation: Option<String>,
+    /// Settings that every session began with (`--set`), name to value.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub session_settings: BTreeMap<String, String>,
     /// Whether each transaction makes its own connection (`-C`).
     pub reconnect: bool,
     /// How readiness was waited for, e.g. `epoll`.

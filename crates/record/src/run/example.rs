@@ -56,6 +56,7 @@ pub(crate) fn record() -> RunRecord {
         endpoints: None,
         timeline,
         audits: audits(commits),
+        target_statistics: None,
         machine: MachineRecord {
             cpu_model: "AMD EPYC 7R13".to_owned(),
             cores: 2,
@@ -190,6 +191,7 @@ fn plan() -> PlanRecord {
         protocol: "prepared".to_owned(),
         tries_max: Some(10),
         backoff: None,
+        session_settings: BTreeMap::new(),
         isolation: None,
         reconnect: false,
         poller: "epoll".to_owned(),
@@ -234,12 +236,14 @@ fn audits(commits: u64) -> Vec<Audit> {
 
 mod tests {
     use super::*;
+    use crate::TargetStatistics;
+    use crate::{StatementPlan, StatisticsFigure, StatisticsGroup, StatisticsKind, StatisticsRow};
 
     const SCHEMA: &str = include_str!("../../schema/run-record-1.json");
     const EXAMPLE: &str = include_str!("../../schema/run-record-1.example.json");
 
     /// Parts that came after the first records: they may be missing.
-    const OPTIONAL: [&str; 1] = ["reset"];
+    const OPTIONAL: [&str; 2] = ["reset", "target_statistics"];
 
     fn validator() -> jsonschema::Validator {
         let schema = serde_json::from_str(SCHEMA).unwrap();
@@ -287,6 +291,8 @@ mod tests {
             seconds: 2.5,
             reason: "200,000 of 1,000,000 accounts were changed".to_owned(),
         });
+        full.plan.session_settings.insert("work_mem".to_owned(), "64MB".to_owned());
+        full.target_statistics = Some(statistics());
         full.audits[0].outcome = AuditOutcome::Failed;
         full.audits[1].outcome = AuditOutcome::Skipped;
         full.audits[1].expected = None;
@@ -309,6 +315,30 @@ mod tests {
         bare.timeline.points.clear();
         bare.verdicts = judge(&bare);
         [full, bare]
+    }
+
+    fn statistics() -> TargetStatistics {
+        let figure =
+            StatisticsFigure { before: Some(1.0), after: Some(3.0), difference: Some(2.0) };
+        let texts = |name: &str| BTreeMap::from([(name.to_owned(), "UPDATE t".to_owned())]);
+        let row = StatisticsRow {
+            labels: texts("query"),
+            figures: BTreeMap::from([("calls".to_owned(), figure)]),
+        };
+        let group = StatisticsGroup {
+            name: "pg_stat_statements".to_owned(),
+            kind: StatisticsKind::Counters,
+            verified: true,
+            rows: vec![row],
+            rows_left_out: 1,
+        };
+        let plan = StatementPlan {
+            script: "tpcb-like".to_owned(),
+            statement: "UPDATE t".to_owned(),
+            figures: BTreeMap::from([("Total DPU".to_owned(), 0.5)]),
+        };
+        let notes = vec!["pg_stat_io: permission denied".to_owned()];
+        TargetStatistics { seconds: 12.0, groups: vec![group], plans: vec![plan], notes }
     }
 
     /// Every record that can be written fits the published schema.
