@@ -8,6 +8,8 @@
 
 pub mod audit;
 pub mod condition;
+#[cfg(test)]
+mod distributions;
 pub mod figures;
 mod params;
 mod plain;
