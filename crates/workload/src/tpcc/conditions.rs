@@ -29,9 +29,11 @@ fn full(name: &'static str, title: &'static str, violations: &str) -> Condition 
 /// asked of the faithful profile only.
 pub(super) fn conditions(profile: Profile) -> Vec<Condition> {
     let mut all = vec![one(), two(), three(), four(), five(), six(), seven(), eight(), nine()];
+    let is_faithful = profile == Profile::Faithful;
+    all.extend(is_faithful.then(ten));
     all.push(eleven());
-    if profile == Profile::Faithful {
-        all.extend([ten(), twelve()]);
+    all.extend(is_faithful.then(twelve));
+    if is_faithful {
         all.extend(further());
     }
     all
