@@ -127,10 +127,10 @@ pub(crate) struct InitArgs {
     /// Every chunk of rows leaves a mark in the table pgdyno_load, in its own
     /// transaction, until the load is complete. Workload, scale, parameters,
     /// seed and load method must be those of the load that was broken off; the
-    /// number of connections may differ. Where nothing was broken off, complete
-    /// tables are left as they are, and others are made anew. With --jobs 1 and
-    /// without this, tables are made and filled in one transaction where the
-    /// target has COPY FREEZE, and then there is never anything to go on with.
+    /// number of connections may differ. Where nothing was broken off, the tables
+    /// are made anew, as without this. With --jobs 1 and without this, tables are
+    /// made and filled in one transaction where the target has COPY FREEZE, and
+    /// then there is never anything to go on with.
     #[arg(long)]
     pub(crate) resume: bool,
     /// Print every statement as SQL, and run none; with --dialect, without connecting

@@ -71,9 +71,6 @@ pub(crate) fn fill_by(
     let result = load::load(&plan, &shown, stop);
     shown.end();
     let report = result.map_err(|error| failed(&error, wanted, stop))?;
-    if report.begun == Begun::Complete {
-        return Ok(report);
-    }
     terminal.say(&format!(
         "  {} rows in {}, {} rows/s; everything with keys and vacuum {}",
         format::count(report.rows() - report.rows_found()),
@@ -192,11 +189,6 @@ impl LoadObserver for Shown<'_> {
             Begun::Continued { rows } => {
                 format!("  going on: {} rows were loaded before", format::count(rows))
             }
-            Begun::Complete => "  nothing is left to do: no load was broken off here, and the \
-                                tables have the counts and sums of keys of this one; with which \
-                                seed they were made cannot be seen. To load anew, leave out \
-                                --resume"
-                .to_owned(),
         };
         self.bar.suspend(|| self.terminal.say(&text));
     }

@@ -59,7 +59,7 @@ pub struct LoadPlan<'a> {
     /// How rows are sent; `None` leaves it to the dialect.
     pub method: Option<LoadMethod>,
     /// Goes on with a load that was broken off; where there is none, begins
-    /// anew, unless the tables are there and complete.
+    /// anew.
     pub resume: bool,
 }
 

@@ -120,10 +120,6 @@ pub enum Begun {
         /// Rows that were in.
         rows: u64,
     },
-    /// Asked to go on, it found no interrupted load but tables with the counts
-    /// and sums of this one, and left them as they are. With which seed they
-    /// were made cannot be seen.
-    Complete,
 }
 
 /// Hears nothing.
@@ -195,7 +191,6 @@ impl LoadReport {
         match self.begun {
             Begun::Anew => 0,
             Begun::Continued { rows } => rows,
-            Begun::Complete => self.rows(),
         }
     }
 

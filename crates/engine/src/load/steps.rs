@@ -99,9 +99,6 @@ impl<'a> Steps<'a> {
         let before = self.look_back(&mut links)?;
         self.begun = self.begin(&mut links, &before)?;
         self.observer.begun(self.begun);
-        if self.begun == Begun::Complete {
-            return Ok(Duration::ZERO);
-        }
         let cpu_before = cpu_time();
         self.rows(&mut links)?;
         let client_cpu = cpu_time().saturating_sub(cpu_before);
@@ -223,8 +220,9 @@ impl<'a> Steps<'a> {
                 Before::Other(differences) => {
                     return Err(LoadError::OtherLoad { differences: differences.join(", ") }.into());
                 }
-                // Whoever made them meant them to stay.
-                Before::Nothing if self.is_complete(links)? => return Ok(Begun::Complete),
+                // Tables that look complete may be those of another load, which
+                // this one was to replace when it was broken off: with another
+                // seed they would have the same counts.
                 Before::Nothing | Before::Scraps => {}
             }
         }
@@ -477,25 +475,6 @@ impl<'a> Steps<'a> {
                 Err(LoadError::Fresh { name, title, violations }.into())
             }
         }
-    }
-
-    /// Whether all tables are there with the counts and sums of this load.
-    fn is_complete(&mut self, links: &mut [Link]) -> Result<bool, Failure> {
-        let tables = self.tables.clone();
-        let look = |steps: &Self, link: &mut Link| {
-            for table in &tables {
-                match steps.check_table(link, table) {
-                    Ok(()) => {}
-                    Err(Failure::Error(LoadError::Check { .. })) => return Ok(false),
-                    // Tables are missing, or have other columns.
-                    Err(failure) if failure.refusal().is_some() => return Ok(false),
-                    Err(failure) => return Err(failure),
-                }
-            }
-            Ok(true)
-        };
-        let found = self.phase(Phase::Check, links.iter_mut().take(1), look)?;
-        Ok(found.first() == Some(&true))
     }
 
     /// Runs one phase in threads, and notes how long it took.
