@@ -84,12 +84,6 @@ impl Poller {
         self.poll.registry().reregister(&mut SourceFd(&fd), Token(client as usize), want.into())
     }
 
-    /// Stops watching a socket, before it is closed.
-    pub(crate) fn remove(&self, fd: RawFd) {
-        // An error means that it is not watched, which is what was asked for.
-        let _ = self.poll.registry().deregister(&mut SourceFd(&fd));
-    }
-
     /// Waits until a socket is ready, the waker was used, or `timeout` is over.
     /// `None` waits without end.
     pub(crate) fn wait(&mut self, timeout: Option<Duration>) -> io::Result<()> {

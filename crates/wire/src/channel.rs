@@ -18,6 +18,12 @@ const SEND_FLAGS: MsgFlags = MsgFlags::MSG_NOSIGNAL;
 #[cfg(not(target_os = "linux"))]
 const SEND_FLAGS: MsgFlags = MsgFlags::empty();
 
+/// The last bytes wait for the end of the stream.
+#[cfg(target_os = "linux")]
+const LAST_FLAGS: MsgFlags = SEND_FLAGS.union(MsgFlags::from_bits_retain(nix::libc::MSG_MORE));
+#[cfg(not(target_os = "linux"))]
+const LAST_FLAGS: MsgFlags = SEND_FLAGS;
+
 /// A non-blocking, connected socket, and TLS above it where negotiated.
 #[derive(Debug)]
 pub struct Channel {
@@ -47,6 +53,19 @@ impl Channel {
         match &mut self.tls {
             None => Ok(send(self.socket.as_raw_fd(), data, SEND_FLAGS)?),
             Some(tls) => send_tls(tls, &self.socket, data),
+        }
+    }
+
+    /// Sends the last bytes, as far as that is possible without waiting, and
+    /// closes. Over TCP the two leave as one packet: sent by itself, a goodbye
+    /// costs both sides as much as a request.
+    pub fn close(mut self, last: &[u8]) {
+        // The server ends the session in any case once the socket is closed.
+        if self.is_tls() {
+            let _ = self.send(last);
+            self.shutdown();
+        } else {
+            let _ = send(self.socket.as_raw_fd(), last, LAST_FLAGS);
         }
     }
 

@@ -248,7 +248,7 @@ pub(super) fn end_transaction(core: &mut Core, cx: Cx<'_>, client: &mut Client, 
         return failures::abort(core, cx, client, None, &text);
     }
     if client.close_after {
-        session::close(core, client);
+        session::close(client);
         let before_ns = core.now_ns;
         let closing_us = (core.tick() - before_ns) / 1000;
         core.figures.tally().connections.close_us_sum += closing_us;
@@ -349,7 +349,7 @@ fn write_log(core: &mut Core, client: &Client, end: End, times: TransactionTimes
 
 /// The client has done all it was to do.
 pub(super) fn finish(core: &mut Core, client: &mut Client) -> Flow {
-    session::close(core, client);
+    session::close(client);
     client.state = State::Finished;
     core.live -= 1;
     Flow::Wait

@@ -339,7 +339,7 @@ impl Worker {
     fn finish(mut self) -> WorkerResult {
         let ended_ns = self.core.tick();
         for client in &mut self.clients {
-            session::close(&mut self.core, client);
+            session::close(client);
         }
         let unix_us = self.core.clock.unix_us(ended_ns);
         if let Some(log) = &mut self.core.log

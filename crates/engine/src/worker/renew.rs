@@ -132,7 +132,7 @@ pub(super) fn look(core: &mut Core, client: &mut Client) {
     }
     client.close_after = true;
     if matches!(client.state, State::Throttled { .. } | State::Pausing { .. } | State::Ramping { .. }) {
-        session::close(core, client);
+        session::close(client);
     }
 }
 
@@ -152,7 +152,7 @@ pub(super) fn lost(
     if let Some(endpoint) = tally.endpoints.get_mut(client.slot as usize) {
         endpoint.lost += 1;
     }
-    session::close(core, client);
+    session::close(client);
     client.out.clear();
     client.replies.forget();
     client.in_pipeline = false;

@@ -216,13 +216,11 @@ fn watch(core: &mut Core, index: u32, session: &mut Session, blocked: bool) {
 }
 
 /// Ends the session, politely where the socket takes it.
-pub(super) fn close(core: &mut Core, client: &mut Client) {
-    let Some(mut session) = client.session.take() else { return };
+pub(super) fn close(client: &mut Client) {
+    let Some(session) = client.session.take() else { return };
     client.out.clear();
     frontend::terminate(&mut client.out);
-    // The server ends the session in any case once the socket is closed.
-    let _ = session.channel.send(&client.out);
+    // A socket that is closed leaves the poller by itself.
+    session.channel.close(&client.out);
     client.out.clear();
-    session.channel.shutdown();
-    core.poller.remove(session.fd());
 }

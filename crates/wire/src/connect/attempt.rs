@@ -1,6 +1,6 @@
 //! One attempt: one address, one encryption, from the socket to a session.
 
-use std::io;
+use std::io::{self, ErrorKind};
 use std::os::fd::{AsRawFd, RawFd};
 
 use super::connecting::Drive;
@@ -52,6 +52,8 @@ pub(crate) struct Attempt {
     pub(crate) channel: Channel,
     pub(super) session: Session,
     step: Step,
+    /// What follows when the first words have been sent.
+    after_connect: Step,
     encrypt: bool,
     purpose: Purpose,
     exchange: Exchange,
@@ -62,6 +64,10 @@ pub(crate) struct Attempt {
     /// Received and not yet looked at.
     pub(super) received: Vec<u8>,
     to_send: Vec<u8>,
+    /// Something was sent, and nothing read since: there is no answer yet.
+    said: bool,
+    /// The last read filled its room: there may be more to read.
+    more: bool,
 }
 
 impl std::fmt::Debug for Attempt {
@@ -84,6 +90,7 @@ impl Attempt {
             channel: Channel::plain(socket),
             session: Session::default(),
             step: Step::Connect,
+            after_connect: Step::Session,
             encrypt,
             purpose,
             exchange: Exchange::default(),
@@ -92,6 +99,8 @@ impl Attempt {
             password: None,
             received: Vec::new(),
             to_send: Vec::new(),
+            said: false,
+            more: false,
         })
     }
 
@@ -125,8 +134,52 @@ impl Attempt {
         }
     }
 
-    /// Is the socket connected? Then says the first words.
+    /// Says the first words. Whether the socket is connected shows by that:
+    /// asking beforehand would be two system calls more for each connection.
     fn connected(
+        &mut self,
+        ctx: &ConnectContext,
+        endpoint: &Endpoint,
+    ) -> Result<Option<Drive>, Failure> {
+        if self.to_send.is_empty() {
+            if !self.encrypt {
+                self.start_session(ctx);
+            } else if ctx.options().ssl.negotiation == SslNegotiation::Direct {
+                return self.connected_for_tls(ctx, endpoint);
+            } else {
+                frontend::ssl_request(&mut self.to_send);
+                self.after_connect = Step::SslReply;
+            }
+        }
+        match self.channel.send(&self.to_send) {
+            Ok(sent) => drop(self.to_send.drain(..sent)),
+            // Still connecting; other systems than Linux say so in as many words.
+            Err(error)
+                if matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::NotConnected) =>
+            {
+                return Ok(Some(Drive::WantWrite));
+            }
+            Err(error) => return Err(self.not_connected(endpoint, error)),
+        }
+        self.said = true;
+        self.step = self.after_connect;
+        Ok(None)
+    }
+
+    /// The first words could not be sent: for want of a connection, or because
+    /// it was lost already.
+    fn not_connected(&self, endpoint: &Endpoint, error: io::Error) -> Failure {
+        let socket = self.channel.socket();
+        // Where both are there, the socket's own error has the reason.
+        let pending = socket.take_error().ok().flatten();
+        if pending.is_none() && socket.peer_addr().is_ok() {
+            return Failure::lost(error);
+        }
+        Failure::endpoint(endpoint.refused(&pending.unwrap_or(error)))
+    }
+
+    /// TLS says the first words itself: is the socket connected?
+    fn connected_for_tls(
         &mut self,
         ctx: &ConnectContext,
         endpoint: &Endpoint,
@@ -137,33 +190,30 @@ impl Attempt {
             return Err(Failure::endpoint(endpoint.refused(&error)));
         }
         if let Err(error) = socket.peer_addr() {
-            return if error.kind() == io::ErrorKind::NotConnected {
+            return if error.kind() == ErrorKind::NotConnected {
                 Ok(Some(Drive::WantWrite))
             } else {
                 Err(Failure::endpoint(endpoint.refused(&error)))
             };
         }
-        if !self.encrypt {
-            self.start_session(ctx);
-        } else if ctx.options().ssl.negotiation == SslNegotiation::Direct {
-            self.start_tls(ctx, endpoint)?;
-        } else {
-            frontend::ssl_request(&mut self.to_send);
-            self.step = Step::SslReply;
-        }
+        self.start_tls(ctx, endpoint)?;
         Ok(None)
     }
 
     fn start_session(&mut self, ctx: &ConnectContext) {
-        match &self.purpose {
+        let next = match &self.purpose {
             Purpose::Session(_) => {
                 self.to_send.extend_from_slice(ctx.startup());
-                self.step = Step::Session;
+                Step::Session
             }
             Purpose::Cancel(request) => {
                 self.to_send.extend_from_slice(request);
-                self.step = Step::Cancelled;
+                Step::Cancelled
             }
+        };
+        match self.step {
+            Step::Connect => self.after_connect = next,
+            _ => self.step = next,
         }
     }
 
@@ -186,12 +236,12 @@ impl Attempt {
         ctx: &ConnectContext,
         endpoint: &Endpoint,
     ) -> Result<Option<Drive>, Failure> {
-        if let Some(wait) = self.send_all()? {
+        if let Some(wait) = self.send_all()?.or_else(|| self.wait_for_answer()) {
             return Ok(Some(wait));
         }
         let mut reply = [0; 1];
         let read = match self.channel.recv(&mut reply) {
-            Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
+            Err(error) if error.kind() == ErrorKind::WouldBlock => {
                 return Ok(Some(Drive::WantRead));
             }
             other => other.map_err(|error| Failure::lost(error).or_other_encryption())?,
@@ -226,7 +276,7 @@ impl Attempt {
     fn tls(&mut self, ctx: &ConnectContext) -> Result<Option<Drive>, Failure> {
         match self.channel.handshake() {
             Ok(()) => {}
-            Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
+            Err(error) if error.kind() == ErrorKind::WouldBlock => {
                 let writes = self.channel.wants_write();
                 return Ok(Some(if writes { Drive::WantWrite } else { Drive::WantRead }));
             }
@@ -275,15 +325,19 @@ impl Attempt {
             if !self.to_send.is_empty() {
                 continue;
             }
+            if let Some(wait) = self.wait_for_answer() {
+                return Ok(Some(wait));
+            }
             let old_len = self.received.len();
             self.received.resize(old_len + READ_LEN, 0);
             let result = self.channel.recv(&mut self.received[old_len..]);
             self.received.truncate(old_len + *result.as_ref().unwrap_or(&0));
+            self.more = result.as_ref().is_ok_and(|read| *read == READ_LEN);
             match result {
                 Ok(0) if self.step == Step::Cancelled => self.step = Step::Done,
                 Ok(0) => return Err(Failure::endpoint(Error::closed())),
                 Ok(_) => continue,
-                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
+                Err(error) if error.kind() == ErrorKind::WouldBlock => {
                     return Ok(Some(Drive::WantRead));
                 }
                 // A server may close a cancel connection without ceremony.
@@ -294,12 +348,21 @@ impl Attempt {
         }
     }
 
+    /// Waits instead of reading where something was sent this moment: the answer
+    /// takes longer than the system call that would find nothing. TLS may have
+    /// read it already.
+    fn wait_for_answer(&mut self) -> Option<Drive> {
+        let said = std::mem::take(&mut self.said);
+        (said && !self.channel.is_tls()).then_some(Drive::WantRead)
+    }
+
     /// Hands all to the socket; says what to wait for if that did not work.
     fn send_all(&mut self) -> Result<Option<Drive>, Failure> {
+        self.said |= !self.to_send.is_empty() && !self.more;
         while !self.to_send.is_empty() {
             match self.channel.send(&self.to_send) {
                 Ok(sent) => drop(self.to_send.drain(..sent)),
-                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
+                Err(error) if error.kind() == ErrorKind::WouldBlock => {
                     return Ok(Some(Drive::WantWrite));
                 }
                 Err(error) => return Err(Failure::lost(error)),
@@ -307,7 +370,7 @@ impl Attempt {
         }
         match self.channel.flush() {
             Ok(()) => Ok(None),
-            Err(error) if error.kind() == io::ErrorKind::WouldBlock => Ok(Some(Drive::WantWrite)),
+            Err(error) if error.kind() == ErrorKind::WouldBlock => Ok(Some(Drive::WantWrite)),
             Err(error) => Err(Failure::lost(error)),
         }
     }
