@@ -8,6 +8,7 @@
 
 mod audits;
 mod data;
+mod in_server;
 mod reset;
 mod schema;
 mod scripts;
@@ -284,6 +285,10 @@ impl Workload for Tpcb {
 
     fn write_rows(&self, table: usize, rows: Range<u64>, _seed: u64, out: &mut Vec<u8>) {
         data::write_rows(self, table, rows, out);
+    }
+
+    fn server_rows(&self, table: usize, dialect: &dyn Dialect, _seed: u64) -> Option<String> {
+        in_server::select(table, dialect)
     }
 
     fn transactions(&self) -> Vec<Transaction> {
