@@ -370,3 +370,6 @@ impl Maker<'_> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;
