@@ -1,26 +1,35 @@
 -- tpcb at scale 30 on Citus (citus), over 2 connections
 
 -- dropping old tables
+CREATE TABLE pgdyno_load (part varchar(8) NOT NULL, number bigint NOT NULL, words text, PRIMARY KEY (number, part));
+SELECT create_distributed_table('pgdyno_load', 'number', colocate_with => 'none');
+INSERT INTO pgdyno_load (part, number, words) VALUES ('plan', 0, 'workload=tpcb …'); -- what is loaded, to be compared by --resume
 DROP TABLE IF EXISTS pgbench_accounts, pgbench_branches, pgbench_history, pgbench_tellers;
 
 -- creating tables
 CREATE TABLE pgbench_branches (bid int NOT NULL, bbalance int, filler char(88), PRIMARY KEY (bid)) WITH (fillfactor=100);
--- source: Citus documentation, creating and modifying distributed objects
 SELECT create_distributed_table('pgbench_branches', 'bid', colocate_with => 'none', shard_count => 64);
 CREATE TABLE pgbench_tellers (tid int NOT NULL, bid int, tbalance int, filler char(84), PRIMARY KEY (tid, bid)) WITH (fillfactor=100);
--- source: Citus documentation, creating and modifying distributed objects
 SELECT create_distributed_table('pgbench_tellers', 'bid', colocate_with => 'pgbench_branches');
 CREATE TABLE pgbench_accounts (aid int NOT NULL, bid int, abalance int, filler char(84), PRIMARY KEY (aid, bid)) WITH (fillfactor=100);
--- source: Citus documentation, creating and modifying distributed objects
 SELECT create_distributed_table('pgbench_accounts', 'bid', colocate_with => 'pgbench_branches');
 CREATE TABLE pgbench_history (tid int, bid int, aid int, delta int, mtime timestamp, filler char(22));
--- source: Citus documentation, creating and modifying distributed objects
 SELECT create_distributed_table('pgbench_history', 'bid', colocate_with => 'pgbench_branches');
+INSERT INTO pgdyno_load (part, number) VALUES ('tables', 0);
 
 -- loading rows
+BEGIN;
+INSERT INTO pgdyno_load (part, number) VALUES ('chunk', 0);
 COPY pgbench_branches (bid, bbalance, filler) FROM STDIN; -- 30 rows; data left out
+COMMIT;
+BEGIN;
+INSERT INTO pgdyno_load (part, number) VALUES ('chunk', 1);
 COPY pgbench_tellers (tid, bid, tbalance, filler) FROM STDIN; -- 300 rows; data left out
+COMMIT;
+BEGIN;
+INSERT INTO pgdyno_load (part, number) VALUES ('chunk', 2);
 COPY pgbench_accounts (aid, bid, abalance, filler) FROM STDIN; -- 43 times; 3000000 rows, 69905 at a time, each a transaction of its own; data left out
+COMMIT;
 
 -- vacuuming and analyzing
 VACUUM (ANALYZE) pgbench_accounts;
@@ -33,3 +42,4 @@ SELECT count(*) AS rows, coalesce(sum(bid), 0) AS keys FROM pgbench_branches;
 SELECT count(*) AS rows, coalesce(sum(tid), 0) AS keys FROM pgbench_tellers;
 SELECT count(*) AS rows, coalesce(sum(aid), 0) AS keys FROM pgbench_accounts;
 SELECT count(*) AS rows, coalesce(sum(0), 0) AS keys FROM pgbench_history;
+DROP TABLE IF EXISTS pgdyno_load;

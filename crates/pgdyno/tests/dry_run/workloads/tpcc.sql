@@ -1,0 +1,1114 @@
+-- tpcc at scale 2 on CockroachDB (cockroachdb), over 2 connections
+
+-- dropping old tables
+CREATE TABLE pgdyno_load (part varchar(8) NOT NULL, number bigint NOT NULL, words text, PRIMARY KEY (number, part));
+INSERT INTO pgdyno_load (part, number, words) VALUES ('plan', 0, 'workload=tpcc …'); -- what is loaded, to be compared by --resume
+DROP TABLE IF EXISTS order_line, new_order, orders, history, customer, stock, district, warehouse, item, tpcc_parameters;
+
+-- creating tables
+CREATE TABLE item (i_id int NOT NULL, i_im_id int NOT NULL, i_name varchar(24) NOT NULL, i_price numeric(5,2) NOT NULL, i_data varchar(50) NOT NULL, PRIMARY KEY (i_id));
+CREATE TABLE warehouse (w_id int NOT NULL, w_name varchar(10) NOT NULL, w_street_1 varchar(20) NOT NULL, w_street_2 varchar(20) NOT NULL, w_city varchar(20) NOT NULL, w_state char(2) NOT NULL, w_zip char(9) NOT NULL, w_tax numeric(4,4) NOT NULL, w_ytd numeric(16,2) NOT NULL, PRIMARY KEY (w_id));
+CREATE TABLE district (d_id int NOT NULL, d_w_id int NOT NULL, d_name varchar(10) NOT NULL, d_street_1 varchar(20) NOT NULL, d_street_2 varchar(20) NOT NULL, d_city varchar(20) NOT NULL, d_state char(2) NOT NULL, d_zip char(9) NOT NULL, d_tax numeric(4,4) NOT NULL, d_ytd numeric(16,2) NOT NULL, d_next_o_id int NOT NULL, PRIMARY KEY (d_w_id, d_id));
+CREATE TABLE stock (s_i_id int NOT NULL, s_w_id int NOT NULL, s_quantity int NOT NULL, s_dist_01 char(24) NOT NULL, s_dist_02 char(24) NOT NULL, s_dist_03 char(24) NOT NULL, s_dist_04 char(24) NOT NULL, s_dist_05 char(24) NOT NULL, s_dist_06 char(24) NOT NULL, s_dist_07 char(24) NOT NULL, s_dist_08 char(24) NOT NULL, s_dist_09 char(24) NOT NULL, s_dist_10 char(24) NOT NULL, s_ytd int NOT NULL, s_order_cnt int NOT NULL, s_remote_cnt int NOT NULL, s_data varchar(50) NOT NULL, PRIMARY KEY (s_w_id, s_i_id));
+CREATE TABLE customer (c_id int NOT NULL, c_d_id int NOT NULL, c_w_id int NOT NULL, c_first varchar(16) NOT NULL, c_middle char(2) NOT NULL, c_last varchar(16) NOT NULL, c_street_1 varchar(20) NOT NULL, c_street_2 varchar(20) NOT NULL, c_city varchar(20) NOT NULL, c_state char(2) NOT NULL, c_zip char(9) NOT NULL, c_phone char(16) NOT NULL, c_since timestamptz NOT NULL, c_credit char(2) NOT NULL, c_credit_lim numeric(12,2) NOT NULL, c_discount numeric(4,4) NOT NULL, c_balance numeric(16,2) NOT NULL, c_ytd_payment numeric(16,2) NOT NULL, c_payment_cnt int NOT NULL, c_delivery_cnt int NOT NULL, c_data varchar(500) NOT NULL, PRIMARY KEY (c_w_id, c_d_id, c_id));
+CREATE TABLE history (h_c_id int NOT NULL, h_c_d_id int NOT NULL, h_c_w_id int NOT NULL, h_d_id int NOT NULL, h_w_id int NOT NULL, h_date timestamptz NOT NULL, h_amount numeric(6,2) NOT NULL, h_data varchar(24) NOT NULL, id uuid NOT NULL DEFAULT gen_random_uuid(), PRIMARY KEY (id));
+CREATE TABLE orders (o_id int NOT NULL, o_d_id int NOT NULL, o_w_id int NOT NULL, o_c_id int NOT NULL, o_entry_d timestamptz NOT NULL, o_carrier_id int, o_ol_cnt int NOT NULL, o_all_local int NOT NULL, PRIMARY KEY (o_w_id, o_d_id, o_id));
+CREATE TABLE new_order (no_o_id int NOT NULL, no_d_id int NOT NULL, no_w_id int NOT NULL, PRIMARY KEY (no_w_id, no_d_id, no_o_id));
+CREATE TABLE order_line (ol_o_id int NOT NULL, ol_d_id int NOT NULL, ol_w_id int NOT NULL, ol_number int NOT NULL, ol_i_id int NOT NULL, ol_supply_w_id int NOT NULL, ol_delivery_d timestamptz, ol_quantity int NOT NULL, ol_amount numeric(6,2) NOT NULL, ol_dist_info char(24) NOT NULL, PRIMARY KEY (ol_w_id, ol_d_id, ol_o_id, ol_number));
+CREATE TABLE tpcc_parameters (name varchar(32) NOT NULL, value varchar(64) NOT NULL, PRIMARY KEY (name));
+INSERT INTO pgdyno_load (part, number) VALUES ('tables', 0);
+
+-- loading rows
+BEGIN;
+INSERT INTO pgdyno_load (part, number) VALUES ('chunk', 0);
+COPY item (i_id, i_im_id, i_name, i_price, i_data) FROM STDIN; -- 10 times; 100000 rows, 10000 at a time, each a transaction of its own; data left out
+COMMIT;
+BEGIN;
+INSERT INTO pgdyno_load (part, number) VALUES ('chunk', 10);
+COPY warehouse (w_id, w_name, w_street_1, w_street_2, w_city, w_state, w_zip, w_tax, w_ytd) FROM STDIN; -- 2 rows; data left out
+COMMIT;
+BEGIN;
+INSERT INTO pgdyno_load (part, number) VALUES ('chunk', 11);
+COPY district (d_id, d_w_id, d_name, d_street_1, d_street_2, d_city, d_state, d_zip, d_tax, d_ytd, d_next_o_id) FROM STDIN; -- 20 rows; data left out
+COMMIT;
+BEGIN;
+INSERT INTO pgdyno_load (part, number) VALUES ('chunk', 12);
+COPY stock (s_i_id, s_w_id, s_quantity, s_dist_01, s_dist_02, s_dist_03, s_dist_04, s_dist_05, s_dist_06, s_dist_07, s_dist_08, s_dist_09, s_dist_10, s_ytd, s_order_cnt, s_remote_cnt, s_data) FROM STDIN; -- 33 times; 200000 rows, 6241 at a time, each a transaction of its own; data left out
+COMMIT;
+BEGIN;
+INSERT INTO pgdyno_load (part, number) VALUES ('chunk', 45);
+COPY customer (c_id, c_d_id, c_w_id, c_first, c_middle, c_last, c_street_1, c_street_2, c_city, c_state, c_zip, c_phone, c_since, c_credit, c_credit_lim, c_discount, c_balance, c_ytd_payment, c_payment_cnt, c_delivery_cnt, c_data) FROM STDIN; -- 21 times; 60000 rows, 2912 at a time, each a transaction of its own; data left out
+COMMIT;
+BEGIN;
+INSERT INTO pgdyno_load (part, number) VALUES ('chunk', 66);
+COPY history (h_c_id, h_c_d_id, h_c_w_id, h_d_id, h_w_id, h_date, h_amount, h_data) FROM STDIN; -- 6 times; 60000 rows, 10000 at a time, each a transaction of its own; data left out
+COMMIT;
+BEGIN;
+INSERT INTO pgdyno_load (part, number) VALUES ('chunk', 72);
+COPY orders (o_id, o_d_id, o_w_id, o_c_id, o_entry_d, o_carrier_id, o_ol_cnt, o_all_local) FROM STDIN; -- 6 times; 60000 rows, 10000 at a time, each a transaction of its own; data left out
+COMMIT;
+BEGIN;
+INSERT INTO pgdyno_load (part, number) VALUES ('chunk', 78);
+COPY new_order (no_o_id, no_d_id, no_w_id) FROM STDIN; -- 2 times; 18000 rows, 10000 at a time, each a transaction of its own; data left out
+COMMIT;
+BEGIN;
+INSERT INTO pgdyno_load (part, number) VALUES ('chunk', 80);
+COPY order_line (ol_o_id, ol_d_id, ol_w_id, ol_number, ol_i_id, ol_supply_w_id, ol_delivery_d, ol_quantity, ol_amount, ol_dist_info) FROM STDIN; -- 60 times; 600000 rows, 10000 at a time, each a transaction of its own; data left out
+COMMIT;
+BEGIN;
+INSERT INTO pgdyno_load (part, number) VALUES ('chunk', 140);
+COPY tpcc_parameters (name, value) FROM STDIN; -- 6 rows; data left out
+COMMIT;
+
+-- creating primary keys
+CREATE UNIQUE INDEX customer_by_name ON customer (c_w_id, c_d_id, c_last, c_first, c_id);
+INSERT INTO pgdyno_load (part, number) VALUES ('key', 0);
+CREATE UNIQUE INDEX orders_by_customer ON orders (o_w_id, o_d_id, o_c_id, o_id);
+INSERT INTO pgdyno_load (part, number) VALUES ('key', 1);
+
+-- vacuuming and analyzing
+CREATE STATISTICS pgdyno FROM order_line;
+CREATE STATISTICS pgdyno FROM stock;
+CREATE STATISTICS pgdyno FROM customer;
+CREATE STATISTICS pgdyno FROM orders;
+CREATE STATISTICS pgdyno FROM history;
+CREATE STATISTICS pgdyno FROM item;
+CREATE STATISTICS pgdyno FROM new_order;
+CREATE STATISTICS pgdyno FROM district;
+CREATE STATISTICS pgdyno FROM warehouse;
+CREATE STATISTICS pgdyno FROM tpcc_parameters;
+
+-- checking counts and sums
+SELECT count(*) AS rows, coalesce(sum(i_id), 0) AS keys FROM item;
+SELECT count(*) AS rows, coalesce(sum(w_id), 0) AS keys FROM warehouse;
+SELECT count(*) AS rows, coalesce(sum((d_w_id::bigint - 1) * 10 + d_id), 0) AS keys FROM district;
+SELECT count(*) AS rows, coalesce(sum((s_w_id::bigint - 1) * 100000 + s_i_id), 0) AS keys FROM stock;
+SELECT count(*) AS rows, coalesce(sum(((c_w_id::bigint - 1) * 10 + c_d_id - 1) * 3000 + c_id), 0) AS keys FROM customer;
+SELECT count(*) AS rows, coalesce(sum(((h_c_w_id::bigint - 1) * 10 + h_c_d_id - 1) * 3000 + h_c_id), 0) AS keys FROM history;
+SELECT count(*) AS rows, coalesce(sum(((o_w_id::bigint - 1) * 10 + o_d_id - 1) * 3000 + o_id), 0) AS keys FROM orders;
+SELECT count(*) AS rows, coalesce(sum(((no_w_id::bigint - 1) * 10 + no_d_id - 1) * 900 + no_o_id - 2100), 0) AS keys FROM new_order;
+SELECT count(*) AS rows, coalesce(sum((ol_w_id::bigint - 1) * 10 + ol_d_id), 0) AS keys FROM order_line;
+SELECT count(*) AS rows, coalesce(sum(0), 0) AS keys FROM tpcc_parameters;
+DROP TABLE IF EXISTS pgdyno_load;
+
+
+-- tpcc at scale 2 on YugabyteDB (yugabytedb), over 2 connections
+
+-- dropping old tables
+CREATE TABLE pgdyno_load (part varchar(8) NOT NULL, number bigint NOT NULL, words text, PRIMARY KEY (number HASH, part ASC));
+INSERT INTO pgdyno_load (part, number, words) VALUES ('plan', 0, 'workload=tpcc …'); -- what is loaded, to be compared by --resume
+DROP PROCEDURE IF EXISTS neword(int, int, int, int[], int[], int[], int, timestamptz, numeric, numeric, numeric, text, text, numeric, text[], numeric[], int[], text[], numeric[], boolean);
+DROP FUNCTION IF EXISTS payment(int, int, int, int, int, text, numeric);
+DROP FUNCTION IF EXISTS ostat(int, int, int, text);
+DROP FUNCTION IF EXISTS delivery(int, int);
+DROP FUNCTION IF EXISTS slev(int, int, int);
+DROP TABLE IF EXISTS order_line, new_order, orders, history, customer, stock, district, warehouse, item, tpcc_parameters;
+
+-- creating tables
+CREATE TABLE item (i_id int NOT NULL, i_im_id int NOT NULL, i_name varchar(24) NOT NULL, i_price numeric(5,2) NOT NULL, i_data varchar(50) NOT NULL, PRIMARY KEY (i_id HASH));
+CREATE TABLE warehouse (w_id int NOT NULL, w_name varchar(10) NOT NULL, w_street_1 varchar(20) NOT NULL, w_street_2 varchar(20) NOT NULL, w_city varchar(20) NOT NULL, w_state char(2) NOT NULL, w_zip char(9) NOT NULL, w_tax numeric(4,4) NOT NULL, w_ytd numeric(16,2) NOT NULL, PRIMARY KEY (w_id HASH));
+CREATE TABLE district (d_id int NOT NULL, d_w_id int NOT NULL, d_name varchar(10) NOT NULL, d_street_1 varchar(20) NOT NULL, d_street_2 varchar(20) NOT NULL, d_city varchar(20) NOT NULL, d_state char(2) NOT NULL, d_zip char(9) NOT NULL, d_tax numeric(4,4) NOT NULL, d_ytd numeric(16,2) NOT NULL, d_next_o_id int NOT NULL, PRIMARY KEY (d_w_id HASH, d_id ASC));
+CREATE TABLE stock (s_i_id int NOT NULL, s_w_id int NOT NULL, s_quantity int NOT NULL, s_dist_01 char(24) NOT NULL, s_dist_02 char(24) NOT NULL, s_dist_03 char(24) NOT NULL, s_dist_04 char(24) NOT NULL, s_dist_05 char(24) NOT NULL, s_dist_06 char(24) NOT NULL, s_dist_07 char(24) NOT NULL, s_dist_08 char(24) NOT NULL, s_dist_09 char(24) NOT NULL, s_dist_10 char(24) NOT NULL, s_ytd int NOT NULL, s_order_cnt int NOT NULL, s_remote_cnt int NOT NULL, s_data varchar(50) NOT NULL, PRIMARY KEY (s_w_id HASH, s_i_id ASC));
+CREATE TABLE customer (c_id int NOT NULL, c_d_id int NOT NULL, c_w_id int NOT NULL, c_first varchar(16) NOT NULL, c_middle char(2) NOT NULL, c_last varchar(16) NOT NULL, c_street_1 varchar(20) NOT NULL, c_street_2 varchar(20) NOT NULL, c_city varchar(20) NOT NULL, c_state char(2) NOT NULL, c_zip char(9) NOT NULL, c_phone char(16) NOT NULL, c_since timestamptz NOT NULL, c_credit char(2) NOT NULL, c_credit_lim numeric(12,2) NOT NULL, c_discount numeric(4,4) NOT NULL, c_balance numeric(16,2) NOT NULL, c_ytd_payment numeric(16,2) NOT NULL, c_payment_cnt int NOT NULL, c_delivery_cnt int NOT NULL, c_data varchar(500) NOT NULL, PRIMARY KEY (c_w_id HASH, c_d_id ASC, c_id ASC));
+CREATE TABLE history (h_c_id int NOT NULL, h_c_d_id int NOT NULL, h_c_w_id int NOT NULL, h_d_id int NOT NULL, h_w_id int NOT NULL, h_date timestamptz NOT NULL, h_amount numeric(6,2) NOT NULL, h_data varchar(24) NOT NULL);
+CREATE TABLE orders (o_id int NOT NULL, o_d_id int NOT NULL, o_w_id int NOT NULL, o_c_id int NOT NULL, o_entry_d timestamptz NOT NULL, o_carrier_id int, o_ol_cnt int NOT NULL, o_all_local int NOT NULL, PRIMARY KEY (o_w_id HASH, o_d_id ASC, o_id ASC));
+CREATE TABLE new_order (no_o_id int NOT NULL, no_d_id int NOT NULL, no_w_id int NOT NULL, PRIMARY KEY (no_w_id HASH, no_d_id ASC, no_o_id ASC));
+CREATE TABLE order_line (ol_o_id int NOT NULL, ol_d_id int NOT NULL, ol_w_id int NOT NULL, ol_number int NOT NULL, ol_i_id int NOT NULL, ol_supply_w_id int NOT NULL, ol_delivery_d timestamptz, ol_quantity int NOT NULL, ol_amount numeric(6,2) NOT NULL, ol_dist_info char(24) NOT NULL, PRIMARY KEY (ol_w_id HASH, ol_d_id ASC, ol_o_id ASC, ol_number ASC));
+CREATE TABLE tpcc_parameters (name varchar(32) NOT NULL, value varchar(64) NOT NULL, PRIMARY KEY (name HASH));
+INSERT INTO pgdyno_load (part, number) VALUES ('tables', 0);
+
+-- loading rows
+BEGIN;
+INSERT INTO pgdyno_load (part, number) VALUES ('chunk', 0);
+COPY item (i_id, i_im_id, i_name, i_price, i_data) FROM STDIN; -- 5 times; 100000 rows, 20000 at a time, each a transaction of its own; data left out
+COMMIT;
+BEGIN;
+INSERT INTO pgdyno_load (part, number) VALUES ('chunk', 5);
+COPY warehouse (w_id, w_name, w_street_1, w_street_2, w_city, w_state, w_zip, w_tax, w_ytd) FROM STDIN; -- 2 rows; data left out
+COMMIT;
+BEGIN;
+INSERT INTO pgdyno_load (part, number) VALUES ('chunk', 6);
+COPY district (d_id, d_w_id, d_name, d_street_1, d_street_2, d_city, d_state, d_zip, d_tax, d_ytd, d_next_o_id) FROM STDIN; -- 20 rows; data left out
+COMMIT;
+BEGIN;
+INSERT INTO pgdyno_load (part, number) VALUES ('chunk', 7);
+COPY stock (s_i_id, s_w_id, s_quantity, s_dist_01, s_dist_02, s_dist_03, s_dist_04, s_dist_05, s_dist_06, s_dist_07, s_dist_08, s_dist_09, s_dist_10, s_ytd, s_order_cnt, s_remote_cnt, s_data) FROM STDIN; -- 33 times; 200000 rows, 6241 at a time, each a transaction of its own; data left out
+COMMIT;
+BEGIN;
+INSERT INTO pgdyno_load (part, number) VALUES ('chunk', 40);
+COPY customer (c_id, c_d_id, c_w_id, c_first, c_middle, c_last, c_street_1, c_street_2, c_city, c_state, c_zip, c_phone, c_since, c_credit, c_credit_lim, c_discount, c_balance, c_ytd_payment, c_payment_cnt, c_delivery_cnt, c_data) FROM STDIN; -- 21 times; 60000 rows, 2912 at a time, each a transaction of its own; data left out
+COMMIT;
+BEGIN;
+INSERT INTO pgdyno_load (part, number) VALUES ('chunk', 61);
+COPY history (h_c_id, h_c_d_id, h_c_w_id, h_d_id, h_w_id, h_date, h_amount, h_data) FROM STDIN; -- 3 times; 60000 rows, 20000 at a time, each a transaction of its own; data left out
+COMMIT;
+BEGIN;
+INSERT INTO pgdyno_load (part, number) VALUES ('chunk', 64);
+COPY orders (o_id, o_d_id, o_w_id, o_c_id, o_entry_d, o_carrier_id, o_ol_cnt, o_all_local) FROM STDIN; -- 3 times; 60000 rows, 20000 at a time, each a transaction of its own; data left out
+COMMIT;
+BEGIN;
+INSERT INTO pgdyno_load (part, number) VALUES ('chunk', 67);
+COPY new_order (no_o_id, no_d_id, no_w_id) FROM STDIN; -- 18000 rows; data left out
+COMMIT;
+BEGIN;
+INSERT INTO pgdyno_load (part, number) VALUES ('chunk', 68);
+COPY order_line (ol_o_id, ol_d_id, ol_w_id, ol_number, ol_i_id, ol_supply_w_id, ol_delivery_d, ol_quantity, ol_amount, ol_dist_info) FROM STDIN; -- 30 times; 600000 rows, 20000 at a time, each a transaction of its own; data left out
+COMMIT;
+BEGIN;
+INSERT INTO pgdyno_load (part, number) VALUES ('chunk', 98);
+COPY tpcc_parameters (name, value) FROM STDIN; -- 6 rows; data left out
+COMMIT;
+
+-- creating primary keys
+CREATE UNIQUE INDEX customer_by_name ON customer (c_w_id, c_d_id, c_last, c_first, c_id);
+INSERT INTO pgdyno_load (part, number) VALUES ('key', 0);
+CREATE UNIQUE INDEX orders_by_customer ON orders (o_w_id, o_d_id, o_c_id, o_id);
+INSERT INTO pgdyno_load (part, number) VALUES ('key', 1);
+
+-- vacuuming and analyzing
+ANALYZE order_line;
+ANALYZE stock;
+ANALYZE customer;
+ANALYZE orders;
+ANALYZE history;
+ANALYZE item;
+ANALYZE new_order;
+ANALYZE district;
+ANALYZE warehouse;
+ANALYZE tpcc_parameters;
+
+-- checking counts and sums
+SELECT count(*) AS rows, coalesce(sum(i_id), 0) AS keys FROM item;
+SELECT count(*) AS rows, coalesce(sum(w_id), 0) AS keys FROM warehouse;
+SELECT count(*) AS rows, coalesce(sum((d_w_id::bigint - 1) * 10 + d_id), 0) AS keys FROM district;
+SELECT count(*) AS rows, coalesce(sum((s_w_id::bigint - 1) * 100000 + s_i_id), 0) AS keys FROM stock;
+SELECT count(*) AS rows, coalesce(sum(((c_w_id::bigint - 1) * 10 + c_d_id - 1) * 3000 + c_id), 0) AS keys FROM customer;
+SELECT count(*) AS rows, coalesce(sum(((h_c_w_id::bigint - 1) * 10 + h_c_d_id - 1) * 3000 + h_c_id), 0) AS keys FROM history;
+SELECT count(*) AS rows, coalesce(sum(((o_w_id::bigint - 1) * 10 + o_d_id - 1) * 3000 + o_id), 0) AS keys FROM orders;
+SELECT count(*) AS rows, coalesce(sum(((no_w_id::bigint - 1) * 10 + no_d_id - 1) * 900 + no_o_id - 2100), 0) AS keys FROM new_order;
+SELECT count(*) AS rows, coalesce(sum((ol_w_id::bigint - 1) * 10 + ol_d_id), 0) AS keys FROM order_line;
+SELECT count(*) AS rows, coalesce(sum(0), 0) AS keys FROM tpcc_parameters;
+DROP TABLE IF EXISTS pgdyno_load;
+
+
+-- tpcc at scale 2 on Amazon Aurora DSQL (aurora-dsql), over 2 connections
+
+-- dropping old tables
+CREATE TABLE pgdyno_load (part varchar(8) NOT NULL, number bigint NOT NULL, words text, PRIMARY KEY (number, part));
+INSERT INTO pgdyno_load (part, number, words) VALUES ('plan', 0, 'workload=tpcc …'); -- what is loaded, to be compared by --resume
+DROP TABLE IF EXISTS order_line;
+DROP TABLE IF EXISTS new_order;
+DROP TABLE IF EXISTS orders;
+DROP TABLE IF EXISTS history;
+DROP TABLE IF EXISTS customer;
+DROP TABLE IF EXISTS stock;
+DROP TABLE IF EXISTS district;
+DROP TABLE IF EXISTS warehouse;
+DROP TABLE IF EXISTS item;
+DROP TABLE IF EXISTS tpcc_parameters;
+
+-- creating tables
+CREATE TABLE item (i_id int NOT NULL, i_im_id int NOT NULL, i_name varchar(24) NOT NULL, i_price numeric(5,2) NOT NULL, i_data varchar(50) NOT NULL, PRIMARY KEY (i_id));
+CREATE TABLE warehouse (w_id int NOT NULL, w_name varchar(10) NOT NULL, w_street_1 varchar(20) NOT NULL, w_street_2 varchar(20) NOT NULL, w_city varchar(20) NOT NULL, w_state char(2) NOT NULL, w_zip char(9) NOT NULL, w_tax numeric(4,4) NOT NULL, w_ytd numeric(16,2) NOT NULL, PRIMARY KEY (w_id));
+CREATE TABLE district (d_id int NOT NULL, d_w_id int NOT NULL, d_name varchar(10) NOT NULL, d_street_1 varchar(20) NOT NULL, d_street_2 varchar(20) NOT NULL, d_city varchar(20) NOT NULL, d_state char(2) NOT NULL, d_zip char(9) NOT NULL, d_tax numeric(4,4) NOT NULL, d_ytd numeric(16,2) NOT NULL, d_next_o_id int NOT NULL, PRIMARY KEY (d_w_id, d_id));
+CREATE TABLE stock (s_i_id int NOT NULL, s_w_id int NOT NULL, s_quantity int NOT NULL, s_dist_01 char(24) NOT NULL, s_dist_02 char(24) NOT NULL, s_dist_03 char(24) NOT NULL, s_dist_04 char(24) NOT NULL, s_dist_05 char(24) NOT NULL, s_dist_06 char(24) NOT NULL, s_dist_07 char(24) NOT NULL, s_dist_08 char(24) NOT NULL, s_dist_09 char(24) NOT NULL, s_dist_10 char(24) NOT NULL, s_ytd int NOT NULL, s_order_cnt int NOT NULL, s_remote_cnt int NOT NULL, s_data varchar(50) NOT NULL, PRIMARY KEY (s_w_id, s_i_id));
+CREATE TABLE customer (c_id int NOT NULL, c_d_id int NOT NULL, c_w_id int NOT NULL, c_first varchar(16) NOT NULL, c_middle char(2) NOT NULL, c_last varchar(16) NOT NULL, c_street_1 varchar(20) NOT NULL, c_street_2 varchar(20) NOT NULL, c_city varchar(20) NOT NULL, c_state char(2) NOT NULL, c_zip char(9) NOT NULL, c_phone char(16) NOT NULL, c_since timestamptz NOT NULL, c_credit char(2) NOT NULL, c_credit_lim numeric(12,2) NOT NULL, c_discount numeric(4,4) NOT NULL, c_balance numeric(16,2) NOT NULL, c_ytd_payment numeric(16,2) NOT NULL, c_payment_cnt int NOT NULL, c_delivery_cnt int NOT NULL, c_data varchar(500) NOT NULL, PRIMARY KEY (c_w_id, c_d_id, c_id));
+CREATE TABLE history (h_c_id int NOT NULL, h_c_d_id int NOT NULL, h_c_w_id int NOT NULL, h_d_id int NOT NULL, h_w_id int NOT NULL, h_date timestamptz NOT NULL, h_amount numeric(6,2) NOT NULL, h_data varchar(24) NOT NULL, id uuid NOT NULL DEFAULT gen_random_uuid(), PRIMARY KEY (id));
+CREATE TABLE orders (o_id int NOT NULL, o_d_id int NOT NULL, o_w_id int NOT NULL, o_c_id int NOT NULL, o_entry_d timestamptz NOT NULL, o_carrier_id int, o_ol_cnt int NOT NULL, o_all_local int NOT NULL, PRIMARY KEY (o_w_id, o_d_id, o_id));
+CREATE TABLE new_order (no_o_id int NOT NULL, no_d_id int NOT NULL, no_w_id int NOT NULL, PRIMARY KEY (no_w_id, no_d_id, no_o_id));
+CREATE TABLE order_line (ol_o_id int NOT NULL, ol_d_id int NOT NULL, ol_w_id int NOT NULL, ol_number int NOT NULL, ol_i_id int NOT NULL, ol_supply_w_id int NOT NULL, ol_delivery_d timestamptz, ol_quantity int NOT NULL, ol_amount numeric(6,2) NOT NULL, ol_dist_info char(24) NOT NULL, PRIMARY KEY (ol_w_id, ol_d_id, ol_o_id, ol_number));
+CREATE TABLE tpcc_parameters (name varchar(32) NOT NULL, value varchar(64) NOT NULL, PRIMARY KEY (name));
+INSERT INTO pgdyno_load (part, number) VALUES ('tables', 0);
+
+-- loading rows
+BEGIN;
+INSERT INTO pgdyno_load (part, number) VALUES ('chunk', 0);
+COPY item (i_id, i_im_id, i_name, i_price, i_data) FROM STDIN; -- 50 times; 100000 rows, 2000 at a time, each a transaction of its own; data left out
+COMMIT;
+BEGIN;
+INSERT INTO pgdyno_load (part, number) VALUES ('chunk', 50);
+COPY warehouse (w_id, w_name, w_street_1, w_street_2, w_city, w_state, w_zip, w_tax, w_ytd) FROM STDIN; -- 2 rows; data left out
+COMMIT;
+BEGIN;
+INSERT INTO pgdyno_load (part, number) VALUES ('chunk', 51);
+COPY district (d_id, d_w_id, d_name, d_street_1, d_street_2, d_city, d_state, d_zip, d_tax, d_ytd, d_next_o_id) FROM STDIN; -- 20 rows; data left out
+COMMIT;
+BEGIN;
+INSERT INTO pgdyno_load (part, number) VALUES ('chunk', 52);
+COPY stock (s_i_id, s_w_id, s_quantity, s_dist_01, s_dist_02, s_dist_03, s_dist_04, s_dist_05, s_dist_06, s_dist_07, s_dist_08, s_dist_09, s_dist_10, s_ytd, s_order_cnt, s_remote_cnt, s_data) FROM STDIN; -- 100 times; 200000 rows, 2000 at a time, each a transaction of its own; data left out
+COMMIT;
+BEGIN;
+INSERT INTO pgdyno_load (part, number) VALUES ('chunk', 152);
+COPY customer (c_id, c_d_id, c_w_id, c_first, c_middle, c_last, c_street_1, c_street_2, c_city, c_state, c_zip, c_phone, c_since, c_credit, c_credit_lim, c_discount, c_balance, c_ytd_payment, c_payment_cnt, c_delivery_cnt, c_data) FROM STDIN; -- 30 times; 60000 rows, 2000 at a time, each a transaction of its own; data left out
+COMMIT;
+BEGIN;
+INSERT INTO pgdyno_load (part, number) VALUES ('chunk', 182);
+COPY history (h_c_id, h_c_d_id, h_c_w_id, h_d_id, h_w_id, h_date, h_amount, h_data) FROM STDIN; -- 30 times; 60000 rows, 2000 at a time, each a transaction of its own; data left out
+COMMIT;
+BEGIN;
+INSERT INTO pgdyno_load (part, number) VALUES ('chunk', 212);
+COPY orders (o_id, o_d_id, o_w_id, o_c_id, o_entry_d, o_carrier_id, o_ol_cnt, o_all_local) FROM STDIN; -- 30 times; 60000 rows, 2000 at a time, each a transaction of its own; data left out
+COMMIT;
+BEGIN;
+INSERT INTO pgdyno_load (part, number) VALUES ('chunk', 242);
+COPY new_order (no_o_id, no_d_id, no_w_id) FROM STDIN; -- 9 times; 18000 rows, 2000 at a time, each a transaction of its own; data left out
+COMMIT;
+BEGIN;
+INSERT INTO pgdyno_load (part, number) VALUES ('chunk', 251);
+COPY order_line (ol_o_id, ol_d_id, ol_w_id, ol_number, ol_i_id, ol_supply_w_id, ol_delivery_d, ol_quantity, ol_amount, ol_dist_info) FROM STDIN; -- 300 times; 600000 rows, 2000 at a time, each a transaction of its own; data left out
+COMMIT;
+BEGIN;
+INSERT INTO pgdyno_load (part, number) VALUES ('chunk', 551);
+COPY tpcc_parameters (name, value) FROM STDIN; -- 6 rows; data left out
+COMMIT;
+
+-- creating primary keys
+CREATE UNIQUE INDEX ASYNC customer_by_name ON customer (c_w_id, c_d_id, c_last, c_first, c_id);
+INSERT INTO pgdyno_load (part, number) VALUES ('key', 0);
+CREATE UNIQUE INDEX ASYNC orders_by_customer ON orders (o_w_id, o_d_id, o_c_id, o_id);
+INSERT INTO pgdyno_load (part, number) VALUES ('key', 1);
+
+-- vacuuming and analyzing
+ANALYZE order_line;
+ANALYZE stock;
+ANALYZE customer;
+ANALYZE orders;
+ANALYZE history;
+ANALYZE item;
+ANALYZE new_order;
+ANALYZE district;
+ANALYZE warehouse;
+ANALYZE tpcc_parameters;
+
+-- checking counts and sums
+SELECT count(*) AS rows, coalesce(sum(i_id), 0) AS keys FROM item;
+SELECT count(*) AS rows, coalesce(sum(w_id), 0) AS keys FROM warehouse;
+SELECT count(*) AS rows, coalesce(sum((d_w_id::bigint - 1) * 10 + d_id), 0) AS keys FROM district;
+SELECT count(*) AS rows, coalesce(sum((s_w_id::bigint - 1) * 100000 + s_i_id), 0) AS keys FROM stock;
+SELECT count(*) AS rows, coalesce(sum(((c_w_id::bigint - 1) * 10 + c_d_id - 1) * 3000 + c_id), 0) AS keys FROM customer;
+SELECT count(*) AS rows, coalesce(sum(((h_c_w_id::bigint - 1) * 10 + h_c_d_id - 1) * 3000 + h_c_id), 0) AS keys FROM history;
+SELECT count(*) AS rows, coalesce(sum(((o_w_id::bigint - 1) * 10 + o_d_id - 1) * 3000 + o_id), 0) AS keys FROM orders;
+SELECT count(*) AS rows, coalesce(sum(((no_w_id::bigint - 1) * 10 + no_d_id - 1) * 900 + no_o_id - 2100), 0) AS keys FROM new_order;
+SELECT count(*) AS rows, coalesce(sum((ol_w_id::bigint - 1) * 10 + ol_d_id), 0) AS keys FROM order_line;
+SELECT count(*) AS rows, coalesce(sum(0), 0) AS keys FROM tpcc_parameters;
+DROP TABLE IF EXISTS pgdyno_load;
+
+
+-- tpcc at scale 2 on Amazon Aurora PostgreSQL Limitless Database (aurora-limitless), over 2 connections
+
+-- dropping old tables
+SET rds_aurora.limitless_create_table_mode = 'sharded';
+SET rds_aurora.limitless_create_table_shard_key = '{"number"}';
+CREATE TABLE pgdyno_load (part varchar(8) NOT NULL, number bigint NOT NULL, words text, PRIMARY KEY (number, part));
+RESET rds_aurora.limitless_create_table_shard_key;
+RESET rds_aurora.limitless_create_table_mode;
+INSERT INTO pgdyno_load (part, number, words) VALUES ('plan', 0, 'workload=tpcc …'); -- what is loaded, to be compared by --resume
+DROP PROCEDURE IF EXISTS neword(int, int, int, int[], int[], int[], int, timestamptz, numeric, numeric, numeric, text, text, numeric, text[], numeric[], int[], text[], numeric[], boolean);
+DROP FUNCTION IF EXISTS payment(int, int, int, int, int, text, numeric);
+DROP FUNCTION IF EXISTS ostat(int, int, int, text);
+DROP FUNCTION IF EXISTS delivery(int, int);
+DROP FUNCTION IF EXISTS slev(int, int, int);
+DROP TABLE IF EXISTS order_line, new_order, orders, history, customer, stock, district, warehouse, item, tpcc_parameters;
+
+-- creating tables
+SET rds_aurora.limitless_create_table_mode = 'reference';
+CREATE TABLE item (i_id int NOT NULL, i_im_id int NOT NULL, i_name varchar(24) NOT NULL, i_price numeric(5,2) NOT NULL, i_data varchar(50) NOT NULL, PRIMARY KEY (i_id));
+RESET rds_aurora.limitless_create_table_mode;
+SET rds_aurora.limitless_create_table_mode = 'sharded';
+SET rds_aurora.limitless_create_table_shard_key = '{"w_id"}';
+CREATE TABLE warehouse (w_id int NOT NULL, w_name varchar(10) NOT NULL, w_street_1 varchar(20) NOT NULL, w_street_2 varchar(20) NOT NULL, w_city varchar(20) NOT NULL, w_state char(2) NOT NULL, w_zip char(9) NOT NULL, w_tax numeric(4,4) NOT NULL, w_ytd numeric(16,2) NOT NULL, PRIMARY KEY (w_id));
+RESET rds_aurora.limitless_create_table_shard_key;
+RESET rds_aurora.limitless_create_table_mode;
+SET rds_aurora.limitless_create_table_mode = 'sharded';
+SET rds_aurora.limitless_create_table_shard_key = '{"d_w_id"}';
+SET rds_aurora.limitless_create_table_collocate_with = 'warehouse';
+CREATE TABLE district (d_id int NOT NULL, d_w_id int NOT NULL, d_name varchar(10) NOT NULL, d_street_1 varchar(20) NOT NULL, d_street_2 varchar(20) NOT NULL, d_city varchar(20) NOT NULL, d_state char(2) NOT NULL, d_zip char(9) NOT NULL, d_tax numeric(4,4) NOT NULL, d_ytd numeric(16,2) NOT NULL, d_next_o_id int NOT NULL, PRIMARY KEY (d_w_id, d_id));
+RESET rds_aurora.limitless_create_table_collocate_with;
+RESET rds_aurora.limitless_create_table_shard_key;
+RESET rds_aurora.limitless_create_table_mode;
+SET rds_aurora.limitless_create_table_mode = 'sharded';
+SET rds_aurora.limitless_create_table_shard_key = '{"s_w_id"}';
+SET rds_aurora.limitless_create_table_collocate_with = 'warehouse';
+CREATE TABLE stock (s_i_id int NOT NULL, s_w_id int NOT NULL, s_quantity int NOT NULL, s_dist_01 char(24) NOT NULL, s_dist_02 char(24) NOT NULL, s_dist_03 char(24) NOT NULL, s_dist_04 char(24) NOT NULL, s_dist_05 char(24) NOT NULL, s_dist_06 char(24) NOT NULL, s_dist_07 char(24) NOT NULL, s_dist_08 char(24) NOT NULL, s_dist_09 char(24) NOT NULL, s_dist_10 char(24) NOT NULL, s_ytd int NOT NULL, s_order_cnt int NOT NULL, s_remote_cnt int NOT NULL, s_data varchar(50) NOT NULL, PRIMARY KEY (s_w_id, s_i_id));
+RESET rds_aurora.limitless_create_table_collocate_with;
+RESET rds_aurora.limitless_create_table_shard_key;
+RESET rds_aurora.limitless_create_table_mode;
+SET rds_aurora.limitless_create_table_mode = 'sharded';
+SET rds_aurora.limitless_create_table_shard_key = '{"c_w_id"}';
+SET rds_aurora.limitless_create_table_collocate_with = 'warehouse';
+CREATE TABLE customer (c_id int NOT NULL, c_d_id int NOT NULL, c_w_id int NOT NULL, c_first varchar(16) NOT NULL, c_middle char(2) NOT NULL, c_last varchar(16) NOT NULL, c_street_1 varchar(20) NOT NULL, c_street_2 varchar(20) NOT NULL, c_city varchar(20) NOT NULL, c_state char(2) NOT NULL, c_zip char(9) NOT NULL, c_phone char(16) NOT NULL, c_since timestamptz NOT NULL, c_credit char(2) NOT NULL, c_credit_lim numeric(12,2) NOT NULL, c_discount numeric(4,4) NOT NULL, c_balance numeric(16,2) NOT NULL, c_ytd_payment numeric(16,2) NOT NULL, c_payment_cnt int NOT NULL, c_delivery_cnt int NOT NULL, c_data varchar(500) NOT NULL, PRIMARY KEY (c_w_id, c_d_id, c_id));
+RESET rds_aurora.limitless_create_table_collocate_with;
+RESET rds_aurora.limitless_create_table_shard_key;
+RESET rds_aurora.limitless_create_table_mode;
+SET rds_aurora.limitless_create_table_mode = 'sharded';
+SET rds_aurora.limitless_create_table_shard_key = '{"h_w_id"}';
+SET rds_aurora.limitless_create_table_collocate_with = 'warehouse';
+CREATE TABLE history (h_c_id int NOT NULL, h_c_d_id int NOT NULL, h_c_w_id int NOT NULL, h_d_id int NOT NULL, h_w_id int NOT NULL, h_date timestamptz NOT NULL, h_amount numeric(6,2) NOT NULL, h_data varchar(24) NOT NULL);
+RESET rds_aurora.limitless_create_table_collocate_with;
+RESET rds_aurora.limitless_create_table_shard_key;
+RESET rds_aurora.limitless_create_table_mode;
+SET rds_aurora.limitless_create_table_mode = 'sharded';
+SET rds_aurora.limitless_create_table_shard_key = '{"o_w_id"}';
+SET rds_aurora.limitless_create_table_collocate_with = 'warehouse';
+CREATE TABLE orders (o_id int NOT NULL, o_d_id int NOT NULL, o_w_id int NOT NULL, o_c_id int NOT NULL, o_entry_d timestamptz NOT NULL, o_carrier_id int, o_ol_cnt int NOT NULL, o_all_local int NOT NULL, PRIMARY KEY (o_w_id, o_d_id, o_id));
+RESET rds_aurora.limitless_create_table_collocate_with;
+RESET rds_aurora.limitless_create_table_shard_key;
+RESET rds_aurora.limitless_create_table_mode;
+SET rds_aurora.limitless_create_table_mode = 'sharded';
+SET rds_aurora.limitless_create_table_shard_key = '{"no_w_id"}';
+SET rds_aurora.limitless_create_table_collocate_with = 'warehouse';
+CREATE TABLE new_order (no_o_id int NOT NULL, no_d_id int NOT NULL, no_w_id int NOT NULL, PRIMARY KEY (no_w_id, no_d_id, no_o_id));
+RESET rds_aurora.limitless_create_table_collocate_with;
+RESET rds_aurora.limitless_create_table_shard_key;
+RESET rds_aurora.limitless_create_table_mode;
+SET rds_aurora.limitless_create_table_mode = 'sharded';
+SET rds_aurora.limitless_create_table_shard_key = '{"ol_w_id"}';
+SET rds_aurora.limitless_create_table_collocate_with = 'warehouse';
+CREATE TABLE order_line (ol_o_id int NOT NULL, ol_d_id int NOT NULL, ol_w_id int NOT NULL, ol_number int NOT NULL, ol_i_id int NOT NULL, ol_supply_w_id int NOT NULL, ol_delivery_d timestamptz, ol_quantity int NOT NULL, ol_amount numeric(6,2) NOT NULL, ol_dist_info char(24) NOT NULL, PRIMARY KEY (ol_w_id, ol_d_id, ol_o_id, ol_number));
+RESET rds_aurora.limitless_create_table_collocate_with;
+RESET rds_aurora.limitless_create_table_shard_key;
+RESET rds_aurora.limitless_create_table_mode;
+CREATE TABLE tpcc_parameters (name varchar(32) NOT NULL, value varchar(64) NOT NULL, PRIMARY KEY (name));
+INSERT INTO pgdyno_load (part, number) VALUES ('tables', 0);
+
+-- loading rows
+BEGIN;
+INSERT INTO pgdyno_load (part, number) VALUES ('chunk', 0);
+COPY item (i_id, i_im_id, i_name, i_price, i_data) FROM STDIN; -- 5 times; 100000 rows, 20971 at a time, each a transaction of its own; data left out
+COMMIT;
+BEGIN;
+INSERT INTO pgdyno_load (part, number) VALUES ('chunk', 5);
+COPY warehouse (w_id, w_name, w_street_1, w_street_2, w_city, w_state, w_zip, w_tax, w_ytd) FROM STDIN; -- 2 rows; data left out
+COMMIT;
+BEGIN;
+INSERT INTO pgdyno_load (part, number) VALUES ('chunk', 6);
+COPY district (d_id, d_w_id, d_name, d_street_1, d_street_2, d_city, d_state, d_zip, d_tax, d_ytd, d_next_o_id) FROM STDIN; -- 20 rows; data left out
+COMMIT;
+BEGIN;
+INSERT INTO pgdyno_load (part, number) VALUES ('chunk', 7);
+COPY stock (s_i_id, s_w_id, s_quantity, s_dist_01, s_dist_02, s_dist_03, s_dist_04, s_dist_05, s_dist_06, s_dist_07, s_dist_08, s_dist_09, s_dist_10, s_ytd, s_order_cnt, s_remote_cnt, s_data) FROM STDIN; -- 33 times; 200000 rows, 6241 at a time, each a transaction of its own; data left out
+COMMIT;
+BEGIN;
+INSERT INTO pgdyno_load (part, number) VALUES ('chunk', 40);
+COPY customer (c_id, c_d_id, c_w_id, c_first, c_middle, c_last, c_street_1, c_street_2, c_city, c_state, c_zip, c_phone, c_since, c_credit, c_credit_lim, c_discount, c_balance, c_ytd_payment, c_payment_cnt, c_delivery_cnt, c_data) FROM STDIN; -- 21 times; 60000 rows, 2912 at a time, each a transaction of its own; data left out
+COMMIT;
+BEGIN;
+INSERT INTO pgdyno_load (part, number) VALUES ('chunk', 61);
+COPY history (h_c_id, h_c_d_id, h_c_w_id, h_d_id, h_w_id, h_date, h_amount, h_data) FROM STDIN; -- 3 times; 60000 rows, 21845 at a time, each a transaction of its own; data left out
+COMMIT;
+BEGIN;
+INSERT INTO pgdyno_load (part, number) VALUES ('chunk', 64);
+COPY orders (o_id, o_d_id, o_w_id, o_c_id, o_entry_d, o_carrier_id, o_ol_cnt, o_all_local) FROM STDIN; -- 2 times; 60000 rows, 32768 at a time, each a transaction of its own; data left out
+COMMIT;
+BEGIN;
+INSERT INTO pgdyno_load (part, number) VALUES ('chunk', 66);
+COPY new_order (no_o_id, no_d_id, no_w_id) FROM STDIN; -- 18000 rows; data left out
+COMMIT;
+BEGIN;
+INSERT INTO pgdyno_load (part, number) VALUES ('chunk', 67);
+COPY order_line (ol_o_id, ol_d_id, ol_w_id, ol_number, ol_i_id, ol_supply_w_id, ol_delivery_d, ol_quantity, ol_amount, ol_dist_info) FROM STDIN; -- 29 times; 600000 rows, 20971 at a time, each a transaction of its own; data left out
+COMMIT;
+BEGIN;
+INSERT INTO pgdyno_load (part, number) VALUES ('chunk', 96);
+COPY tpcc_parameters (name, value) FROM STDIN; -- 6 rows; data left out
+COMMIT;
+
+-- creating primary keys
+CREATE UNIQUE INDEX customer_by_name ON customer (c_w_id, c_d_id, c_last, c_first, c_id);
+INSERT INTO pgdyno_load (part, number) VALUES ('key', 0);
+CREATE UNIQUE INDEX orders_by_customer ON orders (o_w_id, o_d_id, o_c_id, o_id);
+INSERT INTO pgdyno_load (part, number) VALUES ('key', 1);
+
+-- vacuuming and analyzing
+VACUUM (ANALYZE) order_line;
+VACUUM (ANALYZE) stock;
+VACUUM (ANALYZE) customer;
+VACUUM (ANALYZE) orders;
+VACUUM (ANALYZE) history;
+VACUUM (ANALYZE) item;
+VACUUM (ANALYZE) new_order;
+VACUUM (ANALYZE) district;
+VACUUM (ANALYZE) warehouse;
+VACUUM (ANALYZE) tpcc_parameters;
+
+-- checking counts and sums
+SELECT count(*) AS rows, coalesce(sum(i_id), 0) AS keys FROM item;
+SELECT count(*) AS rows, coalesce(sum(w_id), 0) AS keys FROM warehouse;
+SELECT count(*) AS rows, coalesce(sum((d_w_id::bigint - 1) * 10 + d_id), 0) AS keys FROM district;
+SELECT count(*) AS rows, coalesce(sum((s_w_id::bigint - 1) * 100000 + s_i_id), 0) AS keys FROM stock;
+SELECT count(*) AS rows, coalesce(sum(((c_w_id::bigint - 1) * 10 + c_d_id - 1) * 3000 + c_id), 0) AS keys FROM customer;
+SELECT count(*) AS rows, coalesce(sum(((h_c_w_id::bigint - 1) * 10 + h_c_d_id - 1) * 3000 + h_c_id), 0) AS keys FROM history;
+SELECT count(*) AS rows, coalesce(sum(((o_w_id::bigint - 1) * 10 + o_d_id - 1) * 3000 + o_id), 0) AS keys FROM orders;
+SELECT count(*) AS rows, coalesce(sum(((no_w_id::bigint - 1) * 10 + no_d_id - 1) * 900 + no_o_id - 2100), 0) AS keys FROM new_order;
+SELECT count(*) AS rows, coalesce(sum((ol_w_id::bigint - 1) * 10 + ol_d_id), 0) AS keys FROM order_line;
+SELECT count(*) AS rows, coalesce(sum(0), 0) AS keys FROM tpcc_parameters;
+DROP TABLE IF EXISTS pgdyno_load;
+
+
+-- tpcc at scale 2 on Citus (citus), over 2 connections
+
+-- dropping old tables
+CREATE TABLE pgdyno_load (part varchar(8) NOT NULL, number bigint NOT NULL, words text, PRIMARY KEY (number, part));
+SELECT create_distributed_table('pgdyno_load', 'number', colocate_with => 'none');
+INSERT INTO pgdyno_load (part, number, words) VALUES ('plan', 0, 'workload=tpcc …'); -- what is loaded, to be compared by --resume
+DROP PROCEDURE IF EXISTS neword(int, int, int, int[], int[], int[], int, timestamptz, numeric, numeric, numeric, text, text, numeric, text[], numeric[], int[], text[], numeric[], boolean);
+DROP FUNCTION IF EXISTS payment(int, int, int, int, int, text, numeric);
+DROP FUNCTION IF EXISTS ostat(int, int, int, text);
+DROP FUNCTION IF EXISTS delivery(int, int);
+DROP FUNCTION IF EXISTS slev(int, int, int);
+DROP TABLE IF EXISTS order_line, new_order, orders, history, customer, stock, district, warehouse, item, tpcc_parameters;
+
+-- creating tables
+CREATE TABLE item (i_id int NOT NULL, i_im_id int NOT NULL, i_name varchar(24) NOT NULL, i_price numeric(5,2) NOT NULL, i_data varchar(50) NOT NULL, PRIMARY KEY (i_id));
+SELECT create_reference_table('item');
+CREATE TABLE warehouse (w_id int NOT NULL, w_name varchar(10) NOT NULL, w_street_1 varchar(20) NOT NULL, w_street_2 varchar(20) NOT NULL, w_city varchar(20) NOT NULL, w_state char(2) NOT NULL, w_zip char(9) NOT NULL, w_tax numeric(4,4) NOT NULL, w_ytd numeric(16,2) NOT NULL, PRIMARY KEY (w_id)) WITH (fillfactor=10);
+SELECT create_distributed_table('warehouse', 'w_id', colocate_with => 'none');
+CREATE TABLE district (d_id int NOT NULL, d_w_id int NOT NULL, d_name varchar(10) NOT NULL, d_street_1 varchar(20) NOT NULL, d_street_2 varchar(20) NOT NULL, d_city varchar(20) NOT NULL, d_state char(2) NOT NULL, d_zip char(9) NOT NULL, d_tax numeric(4,4) NOT NULL, d_ytd numeric(16,2) NOT NULL, d_next_o_id int NOT NULL, PRIMARY KEY (d_w_id, d_id)) WITH (fillfactor=10);
+SELECT create_distributed_table('district', 'd_w_id', colocate_with => 'warehouse');
+CREATE TABLE stock (s_i_id int NOT NULL, s_w_id int NOT NULL, s_quantity int NOT NULL, s_dist_01 char(24) NOT NULL, s_dist_02 char(24) NOT NULL, s_dist_03 char(24) NOT NULL, s_dist_04 char(24) NOT NULL, s_dist_05 char(24) NOT NULL, s_dist_06 char(24) NOT NULL, s_dist_07 char(24) NOT NULL, s_dist_08 char(24) NOT NULL, s_dist_09 char(24) NOT NULL, s_dist_10 char(24) NOT NULL, s_ytd int NOT NULL, s_order_cnt int NOT NULL, s_remote_cnt int NOT NULL, s_data varchar(50) NOT NULL, PRIMARY KEY (s_w_id, s_i_id)) WITH (fillfactor=90);
+SELECT create_distributed_table('stock', 's_w_id', colocate_with => 'warehouse');
+CREATE TABLE customer (c_id int NOT NULL, c_d_id int NOT NULL, c_w_id int NOT NULL, c_first varchar(16) NOT NULL, c_middle char(2) NOT NULL, c_last varchar(16) NOT NULL, c_street_1 varchar(20) NOT NULL, c_street_2 varchar(20) NOT NULL, c_city varchar(20) NOT NULL, c_state char(2) NOT NULL, c_zip char(9) NOT NULL, c_phone char(16) NOT NULL, c_since timestamptz NOT NULL, c_credit char(2) NOT NULL, c_credit_lim numeric(12,2) NOT NULL, c_discount numeric(4,4) NOT NULL, c_balance numeric(16,2) NOT NULL, c_ytd_payment numeric(16,2) NOT NULL, c_payment_cnt int NOT NULL, c_delivery_cnt int NOT NULL, c_data varchar(500) NOT NULL, PRIMARY KEY (c_w_id, c_d_id, c_id)) WITH (fillfactor=90);
+SELECT create_distributed_table('customer', 'c_w_id', colocate_with => 'warehouse');
+CREATE TABLE history (h_c_id int NOT NULL, h_c_d_id int NOT NULL, h_c_w_id int NOT NULL, h_d_id int NOT NULL, h_w_id int NOT NULL, h_date timestamptz NOT NULL, h_amount numeric(6,2) NOT NULL, h_data varchar(24) NOT NULL);
+SELECT create_distributed_table('history', 'h_w_id', colocate_with => 'warehouse');
+CREATE TABLE orders (o_id int NOT NULL, o_d_id int NOT NULL, o_w_id int NOT NULL, o_c_id int NOT NULL, o_entry_d timestamptz NOT NULL, o_carrier_id int, o_ol_cnt int NOT NULL, o_all_local int NOT NULL, PRIMARY KEY (o_w_id, o_d_id, o_id));
+SELECT create_distributed_table('orders', 'o_w_id', colocate_with => 'warehouse');
+CREATE TABLE new_order (no_o_id int NOT NULL, no_d_id int NOT NULL, no_w_id int NOT NULL, PRIMARY KEY (no_w_id, no_d_id, no_o_id));
+SELECT create_distributed_table('new_order', 'no_w_id', colocate_with => 'warehouse');
+CREATE TABLE order_line (ol_o_id int NOT NULL, ol_d_id int NOT NULL, ol_w_id int NOT NULL, ol_number int NOT NULL, ol_i_id int NOT NULL, ol_supply_w_id int NOT NULL, ol_delivery_d timestamptz, ol_quantity int NOT NULL, ol_amount numeric(6,2) NOT NULL, ol_dist_info char(24) NOT NULL, PRIMARY KEY (ol_w_id, ol_d_id, ol_o_id, ol_number));
+SELECT create_distributed_table('order_line', 'ol_w_id', colocate_with => 'warehouse');
+CREATE TABLE tpcc_parameters (name varchar(32) NOT NULL, value varchar(64) NOT NULL, PRIMARY KEY (name));
+INSERT INTO pgdyno_load (part, number) VALUES ('tables', 0);
+
+-- loading rows
+BEGIN;
+INSERT INTO pgdyno_load (part, number) VALUES ('chunk', 0);
+COPY item (i_id, i_im_id, i_name, i_price, i_data) FROM STDIN; -- 5 times; 100000 rows, 20971 at a time, each a transaction of its own; data left out
+COMMIT;
+BEGIN;
+INSERT INTO pgdyno_load (part, number) VALUES ('chunk', 5);
+COPY warehouse (w_id, w_name, w_street_1, w_street_2, w_city, w_state, w_zip, w_tax, w_ytd) FROM STDIN; -- 2 rows; data left out
+COMMIT;
+BEGIN;
+INSERT INTO pgdyno_load (part, number) VALUES ('chunk', 6);
+COPY district (d_id, d_w_id, d_name, d_street_1, d_street_2, d_city, d_state, d_zip, d_tax, d_ytd, d_next_o_id) FROM STDIN; -- 20 rows; data left out
+COMMIT;
+BEGIN;
+INSERT INTO pgdyno_load (part, number) VALUES ('chunk', 7);
+COPY stock (s_i_id, s_w_id, s_quantity, s_dist_01, s_dist_02, s_dist_03, s_dist_04, s_dist_05, s_dist_06, s_dist_07, s_dist_08, s_dist_09, s_dist_10, s_ytd, s_order_cnt, s_remote_cnt, s_data) FROM STDIN; -- 33 times; 200000 rows, 6241 at a time, each a transaction of its own; data left out
+COMMIT;
+BEGIN;
+INSERT INTO pgdyno_load (part, number) VALUES ('chunk', 40);
+COPY customer (c_id, c_d_id, c_w_id, c_first, c_middle, c_last, c_street_1, c_street_2, c_city, c_state, c_zip, c_phone, c_since, c_credit, c_credit_lim, c_discount, c_balance, c_ytd_payment, c_payment_cnt, c_delivery_cnt, c_data) FROM STDIN; -- 21 times; 60000 rows, 2912 at a time, each a transaction of its own; data left out
+COMMIT;
+BEGIN;
+INSERT INTO pgdyno_load (part, number) VALUES ('chunk', 61);
+COPY history (h_c_id, h_c_d_id, h_c_w_id, h_d_id, h_w_id, h_date, h_amount, h_data) FROM STDIN; -- 3 times; 60000 rows, 21845 at a time, each a transaction of its own; data left out
+COMMIT;
+BEGIN;
+INSERT INTO pgdyno_load (part, number) VALUES ('chunk', 64);
+COPY orders (o_id, o_d_id, o_w_id, o_c_id, o_entry_d, o_carrier_id, o_ol_cnt, o_all_local) FROM STDIN; -- 2 times; 60000 rows, 32768 at a time, each a transaction of its own; data left out
+COMMIT;
+BEGIN;
+INSERT INTO pgdyno_load (part, number) VALUES ('chunk', 66);
+COPY new_order (no_o_id, no_d_id, no_w_id) FROM STDIN; -- 18000 rows; data left out
+COMMIT;
+BEGIN;
+INSERT INTO pgdyno_load (part, number) VALUES ('chunk', 67);
+COPY order_line (ol_o_id, ol_d_id, ol_w_id, ol_number, ol_i_id, ol_supply_w_id, ol_delivery_d, ol_quantity, ol_amount, ol_dist_info) FROM STDIN; -- 29 times; 600000 rows, 20971 at a time, each a transaction of its own; data left out
+COMMIT;
+BEGIN;
+INSERT INTO pgdyno_load (part, number) VALUES ('chunk', 96);
+COPY tpcc_parameters (name, value) FROM STDIN; -- 6 rows; data left out
+COMMIT;
+
+-- creating primary keys
+CREATE UNIQUE INDEX customer_by_name ON customer (c_w_id, c_d_id, c_last, c_first, c_id);
+INSERT INTO pgdyno_load (part, number) VALUES ('key', 0);
+CREATE UNIQUE INDEX orders_by_customer ON orders (o_w_id, o_d_id, o_c_id, o_id);
+INSERT INTO pgdyno_load (part, number) VALUES ('key', 1);
+
+-- vacuuming and analyzing
+VACUUM (ANALYZE) order_line;
+VACUUM (ANALYZE) stock;
+VACUUM (ANALYZE) customer;
+VACUUM (ANALYZE) orders;
+VACUUM (ANALYZE) history;
+VACUUM (ANALYZE) item;
+VACUUM (ANALYZE) new_order;
+VACUUM (ANALYZE) district;
+VACUUM (ANALYZE) warehouse;
+VACUUM (ANALYZE) tpcc_parameters;
+
+-- checking counts and sums
+SELECT count(*) AS rows, coalesce(sum(i_id), 0) AS keys FROM item;
+SELECT count(*) AS rows, coalesce(sum(w_id), 0) AS keys FROM warehouse;
+SELECT count(*) AS rows, coalesce(sum((d_w_id::bigint - 1) * 10 + d_id), 0) AS keys FROM district;
+SELECT count(*) AS rows, coalesce(sum((s_w_id::bigint - 1) * 100000 + s_i_id), 0) AS keys FROM stock;
+SELECT count(*) AS rows, coalesce(sum(((c_w_id::bigint - 1) * 10 + c_d_id - 1) * 3000 + c_id), 0) AS keys FROM customer;
+SELECT count(*) AS rows, coalesce(sum(((h_c_w_id::bigint - 1) * 10 + h_c_d_id - 1) * 3000 + h_c_id), 0) AS keys FROM history;
+SELECT count(*) AS rows, coalesce(sum(((o_w_id::bigint - 1) * 10 + o_d_id - 1) * 3000 + o_id), 0) AS keys FROM orders;
+SELECT count(*) AS rows, coalesce(sum(((no_w_id::bigint - 1) * 10 + no_d_id - 1) * 900 + no_o_id - 2100), 0) AS keys FROM new_order;
+SELECT count(*) AS rows, coalesce(sum((ol_w_id::bigint - 1) * 10 + ol_d_id), 0) AS keys FROM order_line;
+SELECT count(*) AS rows, coalesce(sum(0), 0) AS keys FROM tpcc_parameters;
+DROP TABLE IF EXISTS pgdyno_load;
+
+
+-- tpcc at scale 2 on Google AlloyDB (alloydb), over 2 connections
+
+-- dropping old tables
+CREATE TABLE pgdyno_load (part varchar(8) NOT NULL, number bigint NOT NULL, words text);
+ALTER TABLE pgdyno_load ADD PRIMARY KEY (number, part);
+INSERT INTO pgdyno_load (part, number, words) VALUES ('plan', 0, 'workload=tpcc …'); -- what is loaded, to be compared by --resume
+DROP PROCEDURE IF EXISTS neword(int, int, int, int[], int[], int[], int, timestamptz, numeric, numeric, numeric, text, text, numeric, text[], numeric[], int[], text[], numeric[], boolean);
+DROP FUNCTION IF EXISTS payment(int, int, int, int, int, text, numeric);
+DROP FUNCTION IF EXISTS ostat(int, int, int, text);
+DROP FUNCTION IF EXISTS delivery(int, int);
+DROP FUNCTION IF EXISTS slev(int, int, int);
+DROP TABLE IF EXISTS order_line, new_order, orders, history, customer, stock, district, warehouse, item, tpcc_parameters;
+
+-- creating tables
+CREATE TABLE item (i_id int NOT NULL, i_im_id int NOT NULL, i_name varchar(24) NOT NULL, i_price numeric(5,2) NOT NULL, i_data varchar(50) NOT NULL);
+CREATE TABLE warehouse (w_id int NOT NULL, w_name varchar(10) NOT NULL, w_street_1 varchar(20) NOT NULL, w_street_2 varchar(20) NOT NULL, w_city varchar(20) NOT NULL, w_state char(2) NOT NULL, w_zip char(9) NOT NULL, w_tax numeric(4,4) NOT NULL, w_ytd numeric(16,2) NOT NULL) WITH (fillfactor=10);
+CREATE TABLE district (d_id int NOT NULL, d_w_id int NOT NULL, d_name varchar(10) NOT NULL, d_street_1 varchar(20) NOT NULL, d_street_2 varchar(20) NOT NULL, d_city varchar(20) NOT NULL, d_state char(2) NOT NULL, d_zip char(9) NOT NULL, d_tax numeric(4,4) NOT NULL, d_ytd numeric(16,2) NOT NULL, d_next_o_id int NOT NULL) WITH (fillfactor=10);
+CREATE TABLE stock (s_i_id int NOT NULL, s_w_id int NOT NULL, s_quantity int NOT NULL, s_dist_01 char(24) NOT NULL, s_dist_02 char(24) NOT NULL, s_dist_03 char(24) NOT NULL, s_dist_04 char(24) NOT NULL, s_dist_05 char(24) NOT NULL, s_dist_06 char(24) NOT NULL, s_dist_07 char(24) NOT NULL, s_dist_08 char(24) NOT NULL, s_dist_09 char(24) NOT NULL, s_dist_10 char(24) NOT NULL, s_ytd int NOT NULL, s_order_cnt int NOT NULL, s_remote_cnt int NOT NULL, s_data varchar(50) NOT NULL) WITH (fillfactor=90);
+CREATE TABLE customer (c_id int NOT NULL, c_d_id int NOT NULL, c_w_id int NOT NULL, c_first varchar(16) NOT NULL, c_middle char(2) NOT NULL, c_last varchar(16) NOT NULL, c_street_1 varchar(20) NOT NULL, c_street_2 varchar(20) NOT NULL, c_city varchar(20) NOT NULL, c_state char(2) NOT NULL, c_zip char(9) NOT NULL, c_phone char(16) NOT NULL, c_since timestamptz NOT NULL, c_credit char(2) NOT NULL, c_credit_lim numeric(12,2) NOT NULL, c_discount numeric(4,4) NOT NULL, c_balance numeric(16,2) NOT NULL, c_ytd_payment numeric(16,2) NOT NULL, c_payment_cnt int NOT NULL, c_delivery_cnt int NOT NULL, c_data varchar(500) NOT NULL) WITH (fillfactor=90);
+CREATE TABLE history (h_c_id int NOT NULL, h_c_d_id int NOT NULL, h_c_w_id int NOT NULL, h_d_id int NOT NULL, h_w_id int NOT NULL, h_date timestamptz NOT NULL, h_amount numeric(6,2) NOT NULL, h_data varchar(24) NOT NULL);
+CREATE TABLE orders (o_id int NOT NULL, o_d_id int NOT NULL, o_w_id int NOT NULL, o_c_id int NOT NULL, o_entry_d timestamptz NOT NULL, o_carrier_id int, o_ol_cnt int NOT NULL, o_all_local int NOT NULL);
+CREATE TABLE new_order (no_o_id int NOT NULL, no_d_id int NOT NULL, no_w_id int NOT NULL);
+CREATE TABLE order_line (ol_o_id int NOT NULL, ol_d_id int NOT NULL, ol_w_id int NOT NULL, ol_number int NOT NULL, ol_i_id int NOT NULL, ol_supply_w_id int NOT NULL, ol_delivery_d timestamptz, ol_quantity int NOT NULL, ol_amount numeric(6,2) NOT NULL, ol_dist_info char(24) NOT NULL);
+CREATE TABLE tpcc_parameters (name varchar(32) NOT NULL, value varchar(64) NOT NULL);
+INSERT INTO pgdyno_load (part, number) VALUES ('tables', 0);
+
+-- loading rows
+BEGIN;
+INSERT INTO pgdyno_load (part, number) VALUES ('chunk', 0);
+COPY item (i_id, i_im_id, i_name, i_price, i_data) FROM STDIN; -- 5 times; 100000 rows, 20971 at a time, each a transaction of its own; data left out
+COMMIT;
+BEGIN;
+INSERT INTO pgdyno_load (part, number) VALUES ('chunk', 5);
+COPY warehouse (w_id, w_name, w_street_1, w_street_2, w_city, w_state, w_zip, w_tax, w_ytd) FROM STDIN; -- 2 rows; data left out
+COMMIT;
+BEGIN;
+INSERT INTO pgdyno_load (part, number) VALUES ('chunk', 6);
+COPY district (d_id, d_w_id, d_name, d_street_1, d_street_2, d_city, d_state, d_zip, d_tax, d_ytd, d_next_o_id) FROM STDIN; -- 20 rows; data left out
+COMMIT;
+BEGIN;
+INSERT INTO pgdyno_load (part, number) VALUES ('chunk', 7);
+COPY stock (s_i_id, s_w_id, s_quantity, s_dist_01, s_dist_02, s_dist_03, s_dist_04, s_dist_05, s_dist_06, s_dist_07, s_dist_08, s_dist_09, s_dist_10, s_ytd, s_order_cnt, s_remote_cnt, s_data) FROM STDIN; -- 33 times; 200000 rows, 6241 at a time, each a transaction of its own; data left out
+COMMIT;
+BEGIN;
+INSERT INTO pgdyno_load (part, number) VALUES ('chunk', 40);
+COPY customer (c_id, c_d_id, c_w_id, c_first, c_middle, c_last, c_street_1, c_street_2, c_city, c_state, c_zip, c_phone, c_since, c_credit, c_credit_lim, c_discount, c_balance, c_ytd_payment, c_payment_cnt, c_delivery_cnt, c_data) FROM STDIN; -- 21 times; 60000 rows, 2912 at a time, each a transaction of its own; data left out
+COMMIT;
+BEGIN;
+INSERT INTO pgdyno_load (part, number) VALUES ('chunk', 61);
+COPY history (h_c_id, h_c_d_id, h_c_w_id, h_d_id, h_w_id, h_date, h_amount, h_data) FROM STDIN; -- 3 times; 60000 rows, 21845 at a time, each a transaction of its own; data left out
+COMMIT;
+BEGIN;
+INSERT INTO pgdyno_load (part, number) VALUES ('chunk', 64);
+COPY orders (o_id, o_d_id, o_w_id, o_c_id, o_entry_d, o_carrier_id, o_ol_cnt, o_all_local) FROM STDIN; -- 2 times; 60000 rows, 32768 at a time, each a transaction of its own; data left out
+COMMIT;
+BEGIN;
+INSERT INTO pgdyno_load (part, number) VALUES ('chunk', 66);
+COPY new_order (no_o_id, no_d_id, no_w_id) FROM STDIN; -- 18000 rows; data left out
+COMMIT;
+BEGIN;
+INSERT INTO pgdyno_load (part, number) VALUES ('chunk', 67);
+COPY order_line (ol_o_id, ol_d_id, ol_w_id, ol_number, ol_i_id, ol_supply_w_id, ol_delivery_d, ol_quantity, ol_amount, ol_dist_info) FROM STDIN; -- 29 times; 600000 rows, 20971 at a time, each a transaction of its own; data left out
+COMMIT;
+BEGIN;
+INSERT INTO pgdyno_load (part, number) VALUES ('chunk', 96);
+COPY tpcc_parameters (name, value) FROM STDIN; -- 6 rows; data left out
+COMMIT;
+
+-- creating primary keys
+BEGIN;
+INSERT INTO pgdyno_load (part, number) VALUES ('key', 0);
+ALTER TABLE order_line ADD PRIMARY KEY (ol_w_id, ol_d_id, ol_o_id, ol_number);
+COMMIT;
+BEGIN;
+INSERT INTO pgdyno_load (part, number) VALUES ('key', 1);
+ALTER TABLE stock ADD PRIMARY KEY (s_w_id, s_i_id);
+COMMIT;
+BEGIN;
+INSERT INTO pgdyno_load (part, number) VALUES ('key', 2);
+ALTER TABLE customer ADD PRIMARY KEY (c_w_id, c_d_id, c_id);
+COMMIT;
+BEGIN;
+INSERT INTO pgdyno_load (part, number) VALUES ('key', 3);
+CREATE UNIQUE INDEX customer_by_name ON customer (c_w_id, c_d_id, c_last, c_first, c_id);
+COMMIT;
+BEGIN;
+INSERT INTO pgdyno_load (part, number) VALUES ('key', 4);
+ALTER TABLE orders ADD PRIMARY KEY (o_w_id, o_d_id, o_id);
+COMMIT;
+BEGIN;
+INSERT INTO pgdyno_load (part, number) VALUES ('key', 5);
+CREATE UNIQUE INDEX orders_by_customer ON orders (o_w_id, o_d_id, o_c_id, o_id);
+COMMIT;
+BEGIN;
+INSERT INTO pgdyno_load (part, number) VALUES ('key', 6);
+ALTER TABLE new_order ADD PRIMARY KEY (no_w_id, no_d_id, no_o_id);
+COMMIT;
+BEGIN;
+INSERT INTO pgdyno_load (part, number) VALUES ('key', 7);
+ALTER TABLE item ADD PRIMARY KEY (i_id);
+COMMIT;
+BEGIN;
+INSERT INTO pgdyno_load (part, number) VALUES ('key', 8);
+ALTER TABLE district ADD PRIMARY KEY (d_w_id, d_id);
+COMMIT;
+BEGIN;
+INSERT INTO pgdyno_load (part, number) VALUES ('key', 9);
+ALTER TABLE warehouse ADD PRIMARY KEY (w_id);
+COMMIT;
+BEGIN;
+INSERT INTO pgdyno_load (part, number) VALUES ('key', 10);
+ALTER TABLE tpcc_parameters ADD PRIMARY KEY (name);
+COMMIT;
+
+-- vacuuming and analyzing
+VACUUM (ANALYZE) order_line;
+VACUUM (ANALYZE) stock;
+VACUUM (ANALYZE) customer;
+VACUUM (ANALYZE) orders;
+VACUUM (ANALYZE) history;
+VACUUM (ANALYZE) item;
+VACUUM (ANALYZE) new_order;
+VACUUM (ANALYZE) district;
+VACUUM (ANALYZE) warehouse;
+VACUUM (ANALYZE) tpcc_parameters;
+
+-- checking counts and sums
+SELECT count(*) AS rows, coalesce(sum(i_id), 0) AS keys FROM item;
+SELECT count(*) AS rows, coalesce(sum(w_id), 0) AS keys FROM warehouse;
+SELECT count(*) AS rows, coalesce(sum((d_w_id::bigint - 1) * 10 + d_id), 0) AS keys FROM district;
+SELECT count(*) AS rows, coalesce(sum((s_w_id::bigint - 1) * 100000 + s_i_id), 0) AS keys FROM stock;
+SELECT count(*) AS rows, coalesce(sum(((c_w_id::bigint - 1) * 10 + c_d_id - 1) * 3000 + c_id), 0) AS keys FROM customer;
+SELECT count(*) AS rows, coalesce(sum(((h_c_w_id::bigint - 1) * 10 + h_c_d_id - 1) * 3000 + h_c_id), 0) AS keys FROM history;
+SELECT count(*) AS rows, coalesce(sum(((o_w_id::bigint - 1) * 10 + o_d_id - 1) * 3000 + o_id), 0) AS keys FROM orders;
+SELECT count(*) AS rows, coalesce(sum(((no_w_id::bigint - 1) * 10 + no_d_id - 1) * 900 + no_o_id - 2100), 0) AS keys FROM new_order;
+SELECT count(*) AS rows, coalesce(sum((ol_w_id::bigint - 1) * 10 + ol_d_id), 0) AS keys FROM order_line;
+SELECT count(*) AS rows, coalesce(sum(0), 0) AS keys FROM tpcc_parameters;
+DROP TABLE IF EXISTS pgdyno_load;
+
+
+-- tpcc at scale 2 on Google Cloud SQL for PostgreSQL (cloudsql), over 2 connections
+
+-- dropping old tables
+CREATE TABLE pgdyno_load (part varchar(8) NOT NULL, number bigint NOT NULL, words text);
+ALTER TABLE pgdyno_load ADD PRIMARY KEY (number, part);
+INSERT INTO pgdyno_load (part, number, words) VALUES ('plan', 0, 'workload=tpcc …'); -- what is loaded, to be compared by --resume
+DROP PROCEDURE IF EXISTS neword(int, int, int, int[], int[], int[], int, timestamptz, numeric, numeric, numeric, text, text, numeric, text[], numeric[], int[], text[], numeric[], boolean);
+DROP FUNCTION IF EXISTS payment(int, int, int, int, int, text, numeric);
+DROP FUNCTION IF EXISTS ostat(int, int, int, text);
+DROP FUNCTION IF EXISTS delivery(int, int);
+DROP FUNCTION IF EXISTS slev(int, int, int);
+DROP TABLE IF EXISTS order_line, new_order, orders, history, customer, stock, district, warehouse, item, tpcc_parameters;
+
+-- creating tables
+CREATE TABLE item (i_id int NOT NULL, i_im_id int NOT NULL, i_name varchar(24) NOT NULL, i_price numeric(5,2) NOT NULL, i_data varchar(50) NOT NULL);
+CREATE TABLE warehouse (w_id int NOT NULL, w_name varchar(10) NOT NULL, w_street_1 varchar(20) NOT NULL, w_street_2 varchar(20) NOT NULL, w_city varchar(20) NOT NULL, w_state char(2) NOT NULL, w_zip char(9) NOT NULL, w_tax numeric(4,4) NOT NULL, w_ytd numeric(16,2) NOT NULL) WITH (fillfactor=10);
+CREATE TABLE district (d_id int NOT NULL, d_w_id int NOT NULL, d_name varchar(10) NOT NULL, d_street_1 varchar(20) NOT NULL, d_street_2 varchar(20) NOT NULL, d_city varchar(20) NOT NULL, d_state char(2) NOT NULL, d_zip char(9) NOT NULL, d_tax numeric(4,4) NOT NULL, d_ytd numeric(16,2) NOT NULL, d_next_o_id int NOT NULL) WITH (fillfactor=10);
+CREATE TABLE stock (s_i_id int NOT NULL, s_w_id int NOT NULL, s_quantity int NOT NULL, s_dist_01 char(24) NOT NULL, s_dist_02 char(24) NOT NULL, s_dist_03 char(24) NOT NULL, s_dist_04 char(24) NOT NULL, s_dist_05 char(24) NOT NULL, s_dist_06 char(24) NOT NULL, s_dist_07 char(24) NOT NULL, s_dist_08 char(24) NOT NULL, s_dist_09 char(24) NOT NULL, s_dist_10 char(24) NOT NULL, s_ytd int NOT NULL, s_order_cnt int NOT NULL, s_remote_cnt int NOT NULL, s_data varchar(50) NOT NULL) WITH (fillfactor=90);
+CREATE TABLE customer (c_id int NOT NULL, c_d_id int NOT NULL, c_w_id int NOT NULL, c_first varchar(16) NOT NULL, c_middle char(2) NOT NULL, c_last varchar(16) NOT NULL, c_street_1 varchar(20) NOT NULL, c_street_2 varchar(20) NOT NULL, c_city varchar(20) NOT NULL, c_state char(2) NOT NULL, c_zip char(9) NOT NULL, c_phone char(16) NOT NULL, c_since timestamptz NOT NULL, c_credit char(2) NOT NULL, c_credit_lim numeric(12,2) NOT NULL, c_discount numeric(4,4) NOT NULL, c_balance numeric(16,2) NOT NULL, c_ytd_payment numeric(16,2) NOT NULL, c_payment_cnt int NOT NULL, c_delivery_cnt int NOT NULL, c_data varchar(500) NOT NULL) WITH (fillfactor=90);
+CREATE TABLE history (h_c_id int NOT NULL, h_c_d_id int NOT NULL, h_c_w_id int NOT NULL, h_d_id int NOT NULL, h_w_id int NOT NULL, h_date timestamptz NOT NULL, h_amount numeric(6,2) NOT NULL, h_data varchar(24) NOT NULL);
+CREATE TABLE orders (o_id int NOT NULL, o_d_id int NOT NULL, o_w_id int NOT NULL, o_c_id int NOT NULL, o_entry_d timestamptz NOT NULL, o_carrier_id int, o_ol_cnt int NOT NULL, o_all_local int NOT NULL);
+CREATE TABLE new_order (no_o_id int NOT NULL, no_d_id int NOT NULL, no_w_id int NOT NULL);
+CREATE TABLE order_line (ol_o_id int NOT NULL, ol_d_id int NOT NULL, ol_w_id int NOT NULL, ol_number int NOT NULL, ol_i_id int NOT NULL, ol_supply_w_id int NOT NULL, ol_delivery_d timestamptz, ol_quantity int NOT NULL, ol_amount numeric(6,2) NOT NULL, ol_dist_info char(24) NOT NULL);
+CREATE TABLE tpcc_parameters (name varchar(32) NOT NULL, value varchar(64) NOT NULL);
+INSERT INTO pgdyno_load (part, number) VALUES ('tables', 0);
+
+-- loading rows
+BEGIN;
+INSERT INTO pgdyno_load (part, number) VALUES ('chunk', 0);
+COPY item (i_id, i_im_id, i_name, i_price, i_data) FROM STDIN; -- 5 times; 100000 rows, 20971 at a time, each a transaction of its own; data left out
+COMMIT;
+BEGIN;
+INSERT INTO pgdyno_load (part, number) VALUES ('chunk', 5);
+COPY warehouse (w_id, w_name, w_street_1, w_street_2, w_city, w_state, w_zip, w_tax, w_ytd) FROM STDIN; -- 2 rows; data left out
+COMMIT;
+BEGIN;
+INSERT INTO pgdyno_load (part, number) VALUES ('chunk', 6);
+COPY district (d_id, d_w_id, d_name, d_street_1, d_street_2, d_city, d_state, d_zip, d_tax, d_ytd, d_next_o_id) FROM STDIN; -- 20 rows; data left out
+COMMIT;
+BEGIN;
+INSERT INTO pgdyno_load (part, number) VALUES ('chunk', 7);
+COPY stock (s_i_id, s_w_id, s_quantity, s_dist_01, s_dist_02, s_dist_03, s_dist_04, s_dist_05, s_dist_06, s_dist_07, s_dist_08, s_dist_09, s_dist_10, s_ytd, s_order_cnt, s_remote_cnt, s_data) FROM STDIN; -- 33 times; 200000 rows, 6241 at a time, each a transaction of its own; data left out
+COMMIT;
+BEGIN;
+INSERT INTO pgdyno_load (part, number) VALUES ('chunk', 40);
+COPY customer (c_id, c_d_id, c_w_id, c_first, c_middle, c_last, c_street_1, c_street_2, c_city, c_state, c_zip, c_phone, c_since, c_credit, c_credit_lim, c_discount, c_balance, c_ytd_payment, c_payment_cnt, c_delivery_cnt, c_data) FROM STDIN; -- 21 times; 60000 rows, 2912 at a time, each a transaction of its own; data left out
+COMMIT;
+BEGIN;
+INSERT INTO pgdyno_load (part, number) VALUES ('chunk', 61);
+COPY history (h_c_id, h_c_d_id, h_c_w_id, h_d_id, h_w_id, h_date, h_amount, h_data) FROM STDIN; -- 3 times; 60000 rows, 21845 at a time, each a transaction of its own; data left out
+COMMIT;
+BEGIN;
+INSERT INTO pgdyno_load (part, number) VALUES ('chunk', 64);
+COPY orders (o_id, o_d_id, o_w_id, o_c_id, o_entry_d, o_carrier_id, o_ol_cnt, o_all_local) FROM STDIN; -- 2 times; 60000 rows, 32768 at a time, each a transaction of its own; data left out
+COMMIT;
+BEGIN;
+INSERT INTO pgdyno_load (part, number) VALUES ('chunk', 66);
+COPY new_order (no_o_id, no_d_id, no_w_id) FROM STDIN; -- 18000 rows; data left out
+COMMIT;
+BEGIN;
+INSERT INTO pgdyno_load (part, number) VALUES ('chunk', 67);
+COPY order_line (ol_o_id, ol_d_id, ol_w_id, ol_number, ol_i_id, ol_supply_w_id, ol_delivery_d, ol_quantity, ol_amount, ol_dist_info) FROM STDIN; -- 29 times; 600000 rows, 20971 at a time, each a transaction of its own; data left out
+COMMIT;
+BEGIN;
+INSERT INTO pgdyno_load (part, number) VALUES ('chunk', 96);
+COPY tpcc_parameters (name, value) FROM STDIN; -- 6 rows; data left out
+COMMIT;
+
+-- creating primary keys
+BEGIN;
+INSERT INTO pgdyno_load (part, number) VALUES ('key', 0);
+ALTER TABLE order_line ADD PRIMARY KEY (ol_w_id, ol_d_id, ol_o_id, ol_number);
+COMMIT;
+BEGIN;
+INSERT INTO pgdyno_load (part, number) VALUES ('key', 1);
+ALTER TABLE stock ADD PRIMARY KEY (s_w_id, s_i_id);
+COMMIT;
+BEGIN;
+INSERT INTO pgdyno_load (part, number) VALUES ('key', 2);
+ALTER TABLE customer ADD PRIMARY KEY (c_w_id, c_d_id, c_id);
+COMMIT;
+BEGIN;
+INSERT INTO pgdyno_load (part, number) VALUES ('key', 3);
+CREATE UNIQUE INDEX customer_by_name ON customer (c_w_id, c_d_id, c_last, c_first, c_id);
+COMMIT;
+BEGIN;
+INSERT INTO pgdyno_load (part, number) VALUES ('key', 4);
+ALTER TABLE orders ADD PRIMARY KEY (o_w_id, o_d_id, o_id);
+COMMIT;
+BEGIN;
+INSERT INTO pgdyno_load (part, number) VALUES ('key', 5);
+CREATE UNIQUE INDEX orders_by_customer ON orders (o_w_id, o_d_id, o_c_id, o_id);
+COMMIT;
+BEGIN;
+INSERT INTO pgdyno_load (part, number) VALUES ('key', 6);
+ALTER TABLE new_order ADD PRIMARY KEY (no_w_id, no_d_id, no_o_id);
+COMMIT;
+BEGIN;
+INSERT INTO pgdyno_load (part, number) VALUES ('key', 7);
+ALTER TABLE item ADD PRIMARY KEY (i_id);
+COMMIT;
+BEGIN;
+INSERT INTO pgdyno_load (part, number) VALUES ('key', 8);
+ALTER TABLE district ADD PRIMARY KEY (d_w_id, d_id);
+COMMIT;
+BEGIN;
+INSERT INTO pgdyno_load (part, number) VALUES ('key', 9);
+ALTER TABLE warehouse ADD PRIMARY KEY (w_id);
+COMMIT;
+BEGIN;
+INSERT INTO pgdyno_load (part, number) VALUES ('key', 10);
+ALTER TABLE tpcc_parameters ADD PRIMARY KEY (name);
+COMMIT;
+
+-- vacuuming and analyzing
+VACUUM (ANALYZE) order_line;
+VACUUM (ANALYZE) stock;
+VACUUM (ANALYZE) customer;
+VACUUM (ANALYZE) orders;
+VACUUM (ANALYZE) history;
+VACUUM (ANALYZE) item;
+VACUUM (ANALYZE) new_order;
+VACUUM (ANALYZE) district;
+VACUUM (ANALYZE) warehouse;
+VACUUM (ANALYZE) tpcc_parameters;
+
+-- checking counts and sums
+SELECT count(*) AS rows, coalesce(sum(i_id), 0) AS keys FROM item;
+SELECT count(*) AS rows, coalesce(sum(w_id), 0) AS keys FROM warehouse;
+SELECT count(*) AS rows, coalesce(sum((d_w_id::bigint - 1) * 10 + d_id), 0) AS keys FROM district;
+SELECT count(*) AS rows, coalesce(sum((s_w_id::bigint - 1) * 100000 + s_i_id), 0) AS keys FROM stock;
+SELECT count(*) AS rows, coalesce(sum(((c_w_id::bigint - 1) * 10 + c_d_id - 1) * 3000 + c_id), 0) AS keys FROM customer;
+SELECT count(*) AS rows, coalesce(sum(((h_c_w_id::bigint - 1) * 10 + h_c_d_id - 1) * 3000 + h_c_id), 0) AS keys FROM history;
+SELECT count(*) AS rows, coalesce(sum(((o_w_id::bigint - 1) * 10 + o_d_id - 1) * 3000 + o_id), 0) AS keys FROM orders;
+SELECT count(*) AS rows, coalesce(sum(((no_w_id::bigint - 1) * 10 + no_d_id - 1) * 900 + no_o_id - 2100), 0) AS keys FROM new_order;
+SELECT count(*) AS rows, coalesce(sum((ol_w_id::bigint - 1) * 10 + ol_d_id), 0) AS keys FROM order_line;
+SELECT count(*) AS rows, coalesce(sum(0), 0) AS keys FROM tpcc_parameters;
+DROP TABLE IF EXISTS pgdyno_load;
+
+
+-- tpcc at scale 2 on Amazon Aurora PostgreSQL (aurora-postgres), over 2 connections
+
+-- dropping old tables
+CREATE TABLE pgdyno_load (part varchar(8) NOT NULL, number bigint NOT NULL, words text);
+ALTER TABLE pgdyno_load ADD PRIMARY KEY (number, part);
+INSERT INTO pgdyno_load (part, number, words) VALUES ('plan', 0, 'workload=tpcc …'); -- what is loaded, to be compared by --resume
+DROP PROCEDURE IF EXISTS neword(int, int, int, int[], int[], int[], int, timestamptz, numeric, numeric, numeric, text, text, numeric, text[], numeric[], int[], text[], numeric[], boolean);
+DROP FUNCTION IF EXISTS payment(int, int, int, int, int, text, numeric);
+DROP FUNCTION IF EXISTS ostat(int, int, int, text);
+DROP FUNCTION IF EXISTS delivery(int, int);
+DROP FUNCTION IF EXISTS slev(int, int, int);
+DROP TABLE IF EXISTS order_line, new_order, orders, history, customer, stock, district, warehouse, item, tpcc_parameters;
+
+-- creating tables
+CREATE TABLE item (i_id int NOT NULL, i_im_id int NOT NULL, i_name varchar(24) NOT NULL, i_price numeric(5,2) NOT NULL, i_data varchar(50) NOT NULL);
+CREATE TABLE warehouse (w_id int NOT NULL, w_name varchar(10) NOT NULL, w_street_1 varchar(20) NOT NULL, w_street_2 varchar(20) NOT NULL, w_city varchar(20) NOT NULL, w_state char(2) NOT NULL, w_zip char(9) NOT NULL, w_tax numeric(4,4) NOT NULL, w_ytd numeric(16,2) NOT NULL) WITH (fillfactor=10);
+CREATE TABLE district (d_id int NOT NULL, d_w_id int NOT NULL, d_name varchar(10) NOT NULL, d_street_1 varchar(20) NOT NULL, d_street_2 varchar(20) NOT NULL, d_city varchar(20) NOT NULL, d_state char(2) NOT NULL, d_zip char(9) NOT NULL, d_tax numeric(4,4) NOT NULL, d_ytd numeric(16,2) NOT NULL, d_next_o_id int NOT NULL) WITH (fillfactor=10);
+CREATE TABLE stock (s_i_id int NOT NULL, s_w_id int NOT NULL, s_quantity int NOT NULL, s_dist_01 char(24) NOT NULL, s_dist_02 char(24) NOT NULL, s_dist_03 char(24) NOT NULL, s_dist_04 char(24) NOT NULL, s_dist_05 char(24) NOT NULL, s_dist_06 char(24) NOT NULL, s_dist_07 char(24) NOT NULL, s_dist_08 char(24) NOT NULL, s_dist_09 char(24) NOT NULL, s_dist_10 char(24) NOT NULL, s_ytd int NOT NULL, s_order_cnt int NOT NULL, s_remote_cnt int NOT NULL, s_data varchar(50) NOT NULL) WITH (fillfactor=90);
+CREATE TABLE customer (c_id int NOT NULL, c_d_id int NOT NULL, c_w_id int NOT NULL, c_first varchar(16) NOT NULL, c_middle char(2) NOT NULL, c_last varchar(16) NOT NULL, c_street_1 varchar(20) NOT NULL, c_street_2 varchar(20) NOT NULL, c_city varchar(20) NOT NULL, c_state char(2) NOT NULL, c_zip char(9) NOT NULL, c_phone char(16) NOT NULL, c_since timestamptz NOT NULL, c_credit char(2) NOT NULL, c_credit_lim numeric(12,2) NOT NULL, c_discount numeric(4,4) NOT NULL, c_balance numeric(16,2) NOT NULL, c_ytd_payment numeric(16,2) NOT NULL, c_payment_cnt int NOT NULL, c_delivery_cnt int NOT NULL, c_data varchar(500) NOT NULL) WITH (fillfactor=90);
+CREATE TABLE history (h_c_id int NOT NULL, h_c_d_id int NOT NULL, h_c_w_id int NOT NULL, h_d_id int NOT NULL, h_w_id int NOT NULL, h_date timestamptz NOT NULL, h_amount numeric(6,2) NOT NULL, h_data varchar(24) NOT NULL);
+CREATE TABLE orders (o_id int NOT NULL, o_d_id int NOT NULL, o_w_id int NOT NULL, o_c_id int NOT NULL, o_entry_d timestamptz NOT NULL, o_carrier_id int, o_ol_cnt int NOT NULL, o_all_local int NOT NULL);
+CREATE TABLE new_order (no_o_id int NOT NULL, no_d_id int NOT NULL, no_w_id int NOT NULL);
+CREATE TABLE order_line (ol_o_id int NOT NULL, ol_d_id int NOT NULL, ol_w_id int NOT NULL, ol_number int NOT NULL, ol_i_id int NOT NULL, ol_supply_w_id int NOT NULL, ol_delivery_d timestamptz, ol_quantity int NOT NULL, ol_amount numeric(6,2) NOT NULL, ol_dist_info char(24) NOT NULL);
+CREATE TABLE tpcc_parameters (name varchar(32) NOT NULL, value varchar(64) NOT NULL);
+INSERT INTO pgdyno_load (part, number) VALUES ('tables', 0);
+
+-- loading rows
+BEGIN;
+INSERT INTO pgdyno_load (part, number) VALUES ('chunk', 0);
+COPY item (i_id, i_im_id, i_name, i_price, i_data) FROM STDIN; -- 5 times; 100000 rows, 20971 at a time, each a transaction of its own; data left out
+COMMIT;
+BEGIN;
+INSERT INTO pgdyno_load (part, number) VALUES ('chunk', 5);
+COPY warehouse (w_id, w_name, w_street_1, w_street_2, w_city, w_state, w_zip, w_tax, w_ytd) FROM STDIN; -- 2 rows; data left out
+COMMIT;
+BEGIN;
+INSERT INTO pgdyno_load (part, number) VALUES ('chunk', 6);
+COPY district (d_id, d_w_id, d_name, d_street_1, d_street_2, d_city, d_state, d_zip, d_tax, d_ytd, d_next_o_id) FROM STDIN; -- 20 rows; data left out
+COMMIT;
+BEGIN;
+INSERT INTO pgdyno_load (part, number) VALUES ('chunk', 7);
+COPY stock (s_i_id, s_w_id, s_quantity, s_dist_01, s_dist_02, s_dist_03, s_dist_04, s_dist_05, s_dist_06, s_dist_07, s_dist_08, s_dist_09, s_dist_10, s_ytd, s_order_cnt, s_remote_cnt, s_data) FROM STDIN; -- 33 times; 200000 rows, 6241 at a time, each a transaction of its own; data left out
+COMMIT;
+BEGIN;
+INSERT INTO pgdyno_load (part, number) VALUES ('chunk', 40);
+COPY customer (c_id, c_d_id, c_w_id, c_first, c_middle, c_last, c_street_1, c_street_2, c_city, c_state, c_zip, c_phone, c_since, c_credit, c_credit_lim, c_discount, c_balance, c_ytd_payment, c_payment_cnt, c_delivery_cnt, c_data) FROM STDIN; -- 21 times; 60000 rows, 2912 at a time, each a transaction of its own; data left out
+COMMIT;
+BEGIN;
+INSERT INTO pgdyno_load (part, number) VALUES ('chunk', 61);
+COPY history (h_c_id, h_c_d_id, h_c_w_id, h_d_id, h_w_id, h_date, h_amount, h_data) FROM STDIN; -- 3 times; 60000 rows, 21845 at a time, each a transaction of its own; data left out
+COMMIT;
+BEGIN;
+INSERT INTO pgdyno_load (part, number) VALUES ('chunk', 64);
+COPY orders (o_id, o_d_id, o_w_id, o_c_id, o_entry_d, o_carrier_id, o_ol_cnt, o_all_local) FROM STDIN; -- 2 times; 60000 rows, 32768 at a time, each a transaction of its own; data left out
+COMMIT;
+BEGIN;
+INSERT INTO pgdyno_load (part, number) VALUES ('chunk', 66);
+COPY new_order (no_o_id, no_d_id, no_w_id) FROM STDIN; -- 18000 rows; data left out
+COMMIT;
+BEGIN;
+INSERT INTO pgdyno_load (part, number) VALUES ('chunk', 67);
+COPY order_line (ol_o_id, ol_d_id, ol_w_id, ol_number, ol_i_id, ol_supply_w_id, ol_delivery_d, ol_quantity, ol_amount, ol_dist_info) FROM STDIN; -- 29 times; 600000 rows, 20971 at a time, each a transaction of its own; data left out
+COMMIT;
+BEGIN;
+INSERT INTO pgdyno_load (part, number) VALUES ('chunk', 96);
+COPY tpcc_parameters (name, value) FROM STDIN; -- 6 rows; data left out
+COMMIT;
+
+-- creating primary keys
+BEGIN;
+INSERT INTO pgdyno_load (part, number) VALUES ('key', 0);
+ALTER TABLE order_line ADD PRIMARY KEY (ol_w_id, ol_d_id, ol_o_id, ol_number);
+COMMIT;
+BEGIN;
+INSERT INTO pgdyno_load (part, number) VALUES ('key', 1);
+ALTER TABLE stock ADD PRIMARY KEY (s_w_id, s_i_id);
+COMMIT;
+BEGIN;
+INSERT INTO pgdyno_load (part, number) VALUES ('key', 2);
+ALTER TABLE customer ADD PRIMARY KEY (c_w_id, c_d_id, c_id);
+COMMIT;
+BEGIN;
+INSERT INTO pgdyno_load (part, number) VALUES ('key', 3);
+CREATE UNIQUE INDEX customer_by_name ON customer (c_w_id, c_d_id, c_last, c_first, c_id);
+COMMIT;
+BEGIN;
+INSERT INTO pgdyno_load (part, number) VALUES ('key', 4);
+ALTER TABLE orders ADD PRIMARY KEY (o_w_id, o_d_id, o_id);
+COMMIT;
+BEGIN;
+INSERT INTO pgdyno_load (part, number) VALUES ('key', 5);
+CREATE UNIQUE INDEX orders_by_customer ON orders (o_w_id, o_d_id, o_c_id, o_id);
+COMMIT;
+BEGIN;
+INSERT INTO pgdyno_load (part, number) VALUES ('key', 6);
+ALTER TABLE new_order ADD PRIMARY KEY (no_w_id, no_d_id, no_o_id);
+COMMIT;
+BEGIN;
+INSERT INTO pgdyno_load (part, number) VALUES ('key', 7);
+ALTER TABLE item ADD PRIMARY KEY (i_id);
+COMMIT;
+BEGIN;
+INSERT INTO pgdyno_load (part, number) VALUES ('key', 8);
+ALTER TABLE district ADD PRIMARY KEY (d_w_id, d_id);
+COMMIT;
+BEGIN;
+INSERT INTO pgdyno_load (part, number) VALUES ('key', 9);
+ALTER TABLE warehouse ADD PRIMARY KEY (w_id);
+COMMIT;
+BEGIN;
+INSERT INTO pgdyno_load (part, number) VALUES ('key', 10);
+ALTER TABLE tpcc_parameters ADD PRIMARY KEY (name);
+COMMIT;
+
+-- vacuuming and analyzing
+VACUUM (ANALYZE) order_line;
+VACUUM (ANALYZE) stock;
+VACUUM (ANALYZE) customer;
+VACUUM (ANALYZE) orders;
+VACUUM (ANALYZE) history;
+VACUUM (ANALYZE) item;
+VACUUM (ANALYZE) new_order;
+VACUUM (ANALYZE) district;
+VACUUM (ANALYZE) warehouse;
+VACUUM (ANALYZE) tpcc_parameters;
+
+-- checking counts and sums
+SELECT count(*) AS rows, coalesce(sum(i_id), 0) AS keys FROM item;
+SELECT count(*) AS rows, coalesce(sum(w_id), 0) AS keys FROM warehouse;
+SELECT count(*) AS rows, coalesce(sum((d_w_id::bigint - 1) * 10 + d_id), 0) AS keys FROM district;
+SELECT count(*) AS rows, coalesce(sum((s_w_id::bigint - 1) * 100000 + s_i_id), 0) AS keys FROM stock;
+SELECT count(*) AS rows, coalesce(sum(((c_w_id::bigint - 1) * 10 + c_d_id - 1) * 3000 + c_id), 0) AS keys FROM customer;
+SELECT count(*) AS rows, coalesce(sum(((h_c_w_id::bigint - 1) * 10 + h_c_d_id - 1) * 3000 + h_c_id), 0) AS keys FROM history;
+SELECT count(*) AS rows, coalesce(sum(((o_w_id::bigint - 1) * 10 + o_d_id - 1) * 3000 + o_id), 0) AS keys FROM orders;
+SELECT count(*) AS rows, coalesce(sum(((no_w_id::bigint - 1) * 10 + no_d_id - 1) * 900 + no_o_id - 2100), 0) AS keys FROM new_order;
+SELECT count(*) AS rows, coalesce(sum((ol_w_id::bigint - 1) * 10 + ol_d_id), 0) AS keys FROM order_line;
+SELECT count(*) AS rows, coalesce(sum(0), 0) AS keys FROM tpcc_parameters;
+DROP TABLE IF EXISTS pgdyno_load;
+
+
+-- tpcc at scale 2 on PostgreSQL (postgres), over 2 connections
+
+-- dropping old tables
+CREATE TABLE pgdyno_load (part varchar(8) NOT NULL, number bigint NOT NULL, words text);
+ALTER TABLE pgdyno_load ADD PRIMARY KEY (number, part);
+INSERT INTO pgdyno_load (part, number, words) VALUES ('plan', 0, 'workload=tpcc …'); -- what is loaded, to be compared by --resume
+DROP PROCEDURE IF EXISTS neword(int, int, int, int[], int[], int[], int, timestamptz, numeric, numeric, numeric, text, text, numeric, text[], numeric[], int[], text[], numeric[], boolean);
+DROP FUNCTION IF EXISTS payment(int, int, int, int, int, text, numeric);
+DROP FUNCTION IF EXISTS ostat(int, int, int, text);
+DROP FUNCTION IF EXISTS delivery(int, int);
+DROP FUNCTION IF EXISTS slev(int, int, int);
+DROP TABLE IF EXISTS order_line, new_order, orders, history, customer, stock, district, warehouse, item, tpcc_parameters;
+
+-- creating tables
+CREATE TABLE item (i_id int NOT NULL, i_im_id int NOT NULL, i_name varchar(24) NOT NULL, i_price numeric(5,2) NOT NULL, i_data varchar(50) NOT NULL);
+CREATE TABLE warehouse (w_id int NOT NULL, w_name varchar(10) NOT NULL, w_street_1 varchar(20) NOT NULL, w_street_2 varchar(20) NOT NULL, w_city varchar(20) NOT NULL, w_state char(2) NOT NULL, w_zip char(9) NOT NULL, w_tax numeric(4,4) NOT NULL, w_ytd numeric(16,2) NOT NULL) WITH (fillfactor=10);
+CREATE TABLE district (d_id int NOT NULL, d_w_id int NOT NULL, d_name varchar(10) NOT NULL, d_street_1 varchar(20) NOT NULL, d_street_2 varchar(20) NOT NULL, d_city varchar(20) NOT NULL, d_state char(2) NOT NULL, d_zip char(9) NOT NULL, d_tax numeric(4,4) NOT NULL, d_ytd numeric(16,2) NOT NULL, d_next_o_id int NOT NULL) WITH (fillfactor=10);
+CREATE TABLE stock (s_i_id int NOT NULL, s_w_id int NOT NULL, s_quantity int NOT NULL, s_dist_01 char(24) NOT NULL, s_dist_02 char(24) NOT NULL, s_dist_03 char(24) NOT NULL, s_dist_04 char(24) NOT NULL, s_dist_05 char(24) NOT NULL, s_dist_06 char(24) NOT NULL, s_dist_07 char(24) NOT NULL, s_dist_08 char(24) NOT NULL, s_dist_09 char(24) NOT NULL, s_dist_10 char(24) NOT NULL, s_ytd int NOT NULL, s_order_cnt int NOT NULL, s_remote_cnt int NOT NULL, s_data varchar(50) NOT NULL) WITH (fillfactor=90);
+CREATE TABLE customer (c_id int NOT NULL, c_d_id int NOT NULL, c_w_id int NOT NULL, c_first varchar(16) NOT NULL, c_middle char(2) NOT NULL, c_last varchar(16) NOT NULL, c_street_1 varchar(20) NOT NULL, c_street_2 varchar(20) NOT NULL, c_city varchar(20) NOT NULL, c_state char(2) NOT NULL, c_zip char(9) NOT NULL, c_phone char(16) NOT NULL, c_since timestamptz NOT NULL, c_credit char(2) NOT NULL, c_credit_lim numeric(12,2) NOT NULL, c_discount numeric(4,4) NOT NULL, c_balance numeric(16,2) NOT NULL, c_ytd_payment numeric(16,2) NOT NULL, c_payment_cnt int NOT NULL, c_delivery_cnt int NOT NULL, c_data varchar(500) NOT NULL) WITH (fillfactor=90);
+CREATE TABLE history (h_c_id int NOT NULL, h_c_d_id int NOT NULL, h_c_w_id int NOT NULL, h_d_id int NOT NULL, h_w_id int NOT NULL, h_date timestamptz NOT NULL, h_amount numeric(6,2) NOT NULL, h_data varchar(24) NOT NULL);
+CREATE TABLE orders (o_id int NOT NULL, o_d_id int NOT NULL, o_w_id int NOT NULL, o_c_id int NOT NULL, o_entry_d timestamptz NOT NULL, o_carrier_id int, o_ol_cnt int NOT NULL, o_all_local int NOT NULL);
+CREATE TABLE new_order (no_o_id int NOT NULL, no_d_id int NOT NULL, no_w_id int NOT NULL);
+CREATE TABLE order_line (ol_o_id int NOT NULL, ol_d_id int NOT NULL, ol_w_id int NOT NULL, ol_number int NOT NULL, ol_i_id int NOT NULL, ol_supply_w_id int NOT NULL, ol_delivery_d timestamptz, ol_quantity int NOT NULL, ol_amount numeric(6,2) NOT NULL, ol_dist_info char(24) NOT NULL);
+CREATE TABLE tpcc_parameters (name varchar(32) NOT NULL, value varchar(64) NOT NULL);
+INSERT INTO pgdyno_load (part, number) VALUES ('tables', 0);
+
+-- loading rows
+BEGIN;
+INSERT INTO pgdyno_load (part, number) VALUES ('chunk', 0);
+COPY item (i_id, i_im_id, i_name, i_price, i_data) FROM STDIN; -- 5 times; 100000 rows, 20971 at a time, each a transaction of its own; data left out
+COMMIT;
+BEGIN;
+INSERT INTO pgdyno_load (part, number) VALUES ('chunk', 5);
+COPY warehouse (w_id, w_name, w_street_1, w_street_2, w_city, w_state, w_zip, w_tax, w_ytd) FROM STDIN; -- 2 rows; data left out
+COMMIT;
+BEGIN;
+INSERT INTO pgdyno_load (part, number) VALUES ('chunk', 6);
+COPY district (d_id, d_w_id, d_name, d_street_1, d_street_2, d_city, d_state, d_zip, d_tax, d_ytd, d_next_o_id) FROM STDIN; -- 20 rows; data left out
+COMMIT;
+BEGIN;
+INSERT INTO pgdyno_load (part, number) VALUES ('chunk', 7);
+COPY stock (s_i_id, s_w_id, s_quantity, s_dist_01, s_dist_02, s_dist_03, s_dist_04, s_dist_05, s_dist_06, s_dist_07, s_dist_08, s_dist_09, s_dist_10, s_ytd, s_order_cnt, s_remote_cnt, s_data) FROM STDIN; -- 33 times; 200000 rows, 6241 at a time, each a transaction of its own; data left out
+COMMIT;
+BEGIN;
+INSERT INTO pgdyno_load (part, number) VALUES ('chunk', 40);
+COPY customer (c_id, c_d_id, c_w_id, c_first, c_middle, c_last, c_street_1, c_street_2, c_city, c_state, c_zip, c_phone, c_since, c_credit, c_credit_lim, c_discount, c_balance, c_ytd_payment, c_payment_cnt, c_delivery_cnt, c_data) FROM STDIN; -- 21 times; 60000 rows, 2912 at a time, each a transaction of its own; data left out
+COMMIT;
+BEGIN;
+INSERT INTO pgdyno_load (part, number) VALUES ('chunk', 61);
+COPY history (h_c_id, h_c_d_id, h_c_w_id, h_d_id, h_w_id, h_date, h_amount, h_data) FROM STDIN; -- 3 times; 60000 rows, 21845 at a time, each a transaction of its own; data left out
+COMMIT;
+BEGIN;
+INSERT INTO pgdyno_load (part, number) VALUES ('chunk', 64);
+COPY orders (o_id, o_d_id, o_w_id, o_c_id, o_entry_d, o_carrier_id, o_ol_cnt, o_all_local) FROM STDIN; -- 2 times; 60000 rows, 32768 at a time, each a transaction of its own; data left out
+COMMIT;
+BEGIN;
+INSERT INTO pgdyno_load (part, number) VALUES ('chunk', 66);
+COPY new_order (no_o_id, no_d_id, no_w_id) FROM STDIN; -- 18000 rows; data left out
+COMMIT;
+BEGIN;
+INSERT INTO pgdyno_load (part, number) VALUES ('chunk', 67);
+COPY order_line (ol_o_id, ol_d_id, ol_w_id, ol_number, ol_i_id, ol_supply_w_id, ol_delivery_d, ol_quantity, ol_amount, ol_dist_info) FROM STDIN; -- 29 times; 600000 rows, 20971 at a time, each a transaction of its own; data left out
+COMMIT;
+BEGIN;
+INSERT INTO pgdyno_load (part, number) VALUES ('chunk', 96);
+COPY tpcc_parameters (name, value) FROM STDIN; -- 6 rows; data left out
+COMMIT;
+
+-- creating primary keys
+BEGIN;
+INSERT INTO pgdyno_load (part, number) VALUES ('key', 0);
+ALTER TABLE order_line ADD PRIMARY KEY (ol_w_id, ol_d_id, ol_o_id, ol_number);
+COMMIT;
+BEGIN;
+INSERT INTO pgdyno_load (part, number) VALUES ('key', 1);
+ALTER TABLE stock ADD PRIMARY KEY (s_w_id, s_i_id);
+COMMIT;
+BEGIN;
+INSERT INTO pgdyno_load (part, number) VALUES ('key', 2);
+ALTER TABLE customer ADD PRIMARY KEY (c_w_id, c_d_id, c_id);
+COMMIT;
+BEGIN;
+INSERT INTO pgdyno_load (part, number) VALUES ('key', 3);
+CREATE UNIQUE INDEX customer_by_name ON customer (c_w_id, c_d_id, c_last, c_first, c_id);
+COMMIT;
+BEGIN;
+INSERT INTO pgdyno_load (part, number) VALUES ('key', 4);
+ALTER TABLE orders ADD PRIMARY KEY (o_w_id, o_d_id, o_id);
+COMMIT;
+BEGIN;
+INSERT INTO pgdyno_load (part, number) VALUES ('key', 5);
+CREATE UNIQUE INDEX orders_by_customer ON orders (o_w_id, o_d_id, o_c_id, o_id);
+COMMIT;
+BEGIN;
+INSERT INTO pgdyno_load (part, number) VALUES ('key', 6);
+ALTER TABLE new_order ADD PRIMARY KEY (no_w_id, no_d_id, no_o_id);
+COMMIT;
+BEGIN;
+INSERT INTO pgdyno_load (part, number) VALUES ('key', 7);
+ALTER TABLE item ADD PRIMARY KEY (i_id);
+COMMIT;
+BEGIN;
+INSERT INTO pgdyno_load (part, number) VALUES ('key', 8);
+ALTER TABLE district ADD PRIMARY KEY (d_w_id, d_id);
+COMMIT;
+BEGIN;
+INSERT INTO pgdyno_load (part, number) VALUES ('key', 9);
+ALTER TABLE warehouse ADD PRIMARY KEY (w_id);
+COMMIT;
+BEGIN;
+INSERT INTO pgdyno_load (part, number) VALUES ('key', 10);
+ALTER TABLE tpcc_parameters ADD PRIMARY KEY (name);
+COMMIT;
+
+-- vacuuming and analyzing
+VACUUM (ANALYZE) order_line;
+VACUUM (ANALYZE) stock;
+VACUUM (ANALYZE) customer;
+VACUUM (ANALYZE) orders;
+VACUUM (ANALYZE) history;
+VACUUM (ANALYZE) item;
+VACUUM (ANALYZE) new_order;
+VACUUM (ANALYZE) district;
+VACUUM (ANALYZE) warehouse;
+VACUUM (ANALYZE) tpcc_parameters;
+
+-- checking counts and sums
+SELECT count(*) AS rows, coalesce(sum(i_id), 0) AS keys FROM item;
+SELECT count(*) AS rows, coalesce(sum(w_id), 0) AS keys FROM warehouse;
+SELECT count(*) AS rows, coalesce(sum((d_w_id::bigint - 1) * 10 + d_id), 0) AS keys FROM district;
+SELECT count(*) AS rows, coalesce(sum((s_w_id::bigint - 1) * 100000 + s_i_id), 0) AS keys FROM stock;
+SELECT count(*) AS rows, coalesce(sum(((c_w_id::bigint - 1) * 10 + c_d_id - 1) * 3000 + c_id), 0) AS keys FROM customer;
+SELECT count(*) AS rows, coalesce(sum(((h_c_w_id::bigint - 1) * 10 + h_c_d_id - 1) * 3000 + h_c_id), 0) AS keys FROM history;
+SELECT count(*) AS rows, coalesce(sum(((o_w_id::bigint - 1) * 10 + o_d_id - 1) * 3000 + o_id), 0) AS keys FROM orders;
+SELECT count(*) AS rows, coalesce(sum(((no_w_id::bigint - 1) * 10 + no_d_id - 1) * 900 + no_o_id - 2100), 0) AS keys FROM new_order;
+SELECT count(*) AS rows, coalesce(sum((ol_w_id::bigint - 1) * 10 + ol_d_id), 0) AS keys FROM order_line;
+SELECT count(*) AS rows, coalesce(sum(0), 0) AS keys FROM tpcc_parameters;
+DROP TABLE IF EXISTS pgdyno_load;

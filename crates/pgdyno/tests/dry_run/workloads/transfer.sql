@@ -1,0 +1,296 @@
+-- transfer at scale 2 on CockroachDB (cockroachdb), over 2 connections
+
+-- dropping old tables
+CREATE TABLE pgdyno_load (part varchar(8) NOT NULL, number bigint NOT NULL, words text, PRIMARY KEY (number, part));
+INSERT INTO pgdyno_load (part, number, words) VALUES ('plan', 0, 'workload=transfer …'); -- what is loaded, to be compared by --resume
+DROP TABLE IF EXISTS pgdyno_transfer_accounts, pgdyno_transfer_log;
+
+-- creating tables
+CREATE TABLE pgdyno_transfer_accounts (id bigint NOT NULL, balance bigint NOT NULL, changes bigint NOT NULL, PRIMARY KEY (id));
+CREATE TABLE pgdyno_transfer_log (payer bigint NOT NULL, payee bigint NOT NULL, amount int NOT NULL, mtime timestamp NOT NULL, id uuid NOT NULL DEFAULT gen_random_uuid(), PRIMARY KEY (id));
+INSERT INTO pgdyno_load (part, number) VALUES ('tables', 0);
+
+-- loading rows
+BEGIN;
+INSERT INTO pgdyno_load (part, number) VALUES ('chunk', 0);
+COPY pgdyno_transfer_accounts (id, balance, changes) FROM STDIN; -- 2000 rows; data left out
+COMMIT;
+
+-- vacuuming and analyzing
+CREATE STATISTICS pgdyno FROM pgdyno_transfer_accounts;
+CREATE STATISTICS pgdyno FROM pgdyno_transfer_log;
+
+-- checking counts and sums
+SELECT count(*) AS rows, coalesce(sum(id), 0) AS keys FROM pgdyno_transfer_accounts;
+SELECT count(*) AS rows, coalesce(sum(0), 0) AS keys FROM pgdyno_transfer_log;
+DROP TABLE IF EXISTS pgdyno_load;
+
+
+-- transfer at scale 2 on YugabyteDB (yugabytedb), over 2 connections
+
+-- dropping old tables
+CREATE TABLE pgdyno_load (part varchar(8) NOT NULL, number bigint NOT NULL, words text, PRIMARY KEY (number HASH, part ASC));
+INSERT INTO pgdyno_load (part, number, words) VALUES ('plan', 0, 'workload=transfer …'); -- what is loaded, to be compared by --resume
+DROP TABLE IF EXISTS pgdyno_transfer_accounts, pgdyno_transfer_log;
+
+-- creating tables
+CREATE TABLE pgdyno_transfer_accounts (id bigint NOT NULL, balance bigint NOT NULL, changes bigint NOT NULL, PRIMARY KEY (id HASH));
+CREATE TABLE pgdyno_transfer_log (payer bigint NOT NULL, payee bigint NOT NULL, amount int NOT NULL, mtime timestamp NOT NULL);
+INSERT INTO pgdyno_load (part, number) VALUES ('tables', 0);
+
+-- loading rows
+BEGIN;
+INSERT INTO pgdyno_load (part, number) VALUES ('chunk', 0);
+COPY pgdyno_transfer_accounts (id, balance, changes) FROM STDIN; -- 2000 rows; data left out
+COMMIT;
+
+-- vacuuming and analyzing
+ANALYZE pgdyno_transfer_accounts;
+ANALYZE pgdyno_transfer_log;
+
+-- checking counts and sums
+SELECT count(*) AS rows, coalesce(sum(id), 0) AS keys FROM pgdyno_transfer_accounts;
+SELECT count(*) AS rows, coalesce(sum(0), 0) AS keys FROM pgdyno_transfer_log;
+DROP TABLE IF EXISTS pgdyno_load;
+
+
+-- transfer at scale 2 on Amazon Aurora DSQL (aurora-dsql), over 2 connections
+
+-- dropping old tables
+CREATE TABLE pgdyno_load (part varchar(8) NOT NULL, number bigint NOT NULL, words text, PRIMARY KEY (number, part));
+INSERT INTO pgdyno_load (part, number, words) VALUES ('plan', 0, 'workload=transfer …'); -- what is loaded, to be compared by --resume
+DROP TABLE IF EXISTS pgdyno_transfer_accounts;
+DROP TABLE IF EXISTS pgdyno_transfer_log;
+
+-- creating tables
+CREATE TABLE pgdyno_transfer_accounts (id bigint NOT NULL, balance bigint NOT NULL, changes bigint NOT NULL, PRIMARY KEY (id));
+CREATE TABLE pgdyno_transfer_log (payer bigint NOT NULL, payee bigint NOT NULL, amount int NOT NULL, mtime timestamp NOT NULL, id uuid NOT NULL DEFAULT gen_random_uuid(), PRIMARY KEY (id));
+INSERT INTO pgdyno_load (part, number) VALUES ('tables', 0);
+
+-- loading rows
+BEGIN;
+INSERT INTO pgdyno_load (part, number) VALUES ('chunk', 0);
+COPY pgdyno_transfer_accounts (id, balance, changes) FROM STDIN; -- 2000 rows; data left out
+COMMIT;
+
+-- vacuuming and analyzing
+ANALYZE pgdyno_transfer_accounts;
+ANALYZE pgdyno_transfer_log;
+
+-- checking counts and sums
+SELECT count(*) AS rows, coalesce(sum(id), 0) AS keys FROM pgdyno_transfer_accounts;
+SELECT count(*) AS rows, coalesce(sum(0), 0) AS keys FROM pgdyno_transfer_log;
+DROP TABLE IF EXISTS pgdyno_load;
+
+
+-- transfer at scale 2 on Amazon Aurora PostgreSQL Limitless Database (aurora-limitless), over 2 connections
+
+-- dropping old tables
+SET rds_aurora.limitless_create_table_mode = 'sharded';
+SET rds_aurora.limitless_create_table_shard_key = '{"number"}';
+CREATE TABLE pgdyno_load (part varchar(8) NOT NULL, number bigint NOT NULL, words text, PRIMARY KEY (number, part));
+RESET rds_aurora.limitless_create_table_shard_key;
+RESET rds_aurora.limitless_create_table_mode;
+INSERT INTO pgdyno_load (part, number, words) VALUES ('plan', 0, 'workload=transfer …'); -- what is loaded, to be compared by --resume
+DROP TABLE IF EXISTS pgdyno_transfer_accounts, pgdyno_transfer_log;
+
+-- creating tables
+SET rds_aurora.limitless_create_table_mode = 'sharded';
+SET rds_aurora.limitless_create_table_shard_key = '{"id"}';
+CREATE TABLE pgdyno_transfer_accounts (id bigint NOT NULL, balance bigint NOT NULL, changes bigint NOT NULL, PRIMARY KEY (id));
+RESET rds_aurora.limitless_create_table_shard_key;
+RESET rds_aurora.limitless_create_table_mode;
+SET rds_aurora.limitless_create_table_mode = 'sharded';
+SET rds_aurora.limitless_create_table_shard_key = '{"payer"}';
+SET rds_aurora.limitless_create_table_collocate_with = 'pgdyno_transfer_accounts';
+CREATE TABLE pgdyno_transfer_log (payer bigint NOT NULL, payee bigint NOT NULL, amount int NOT NULL, mtime timestamp NOT NULL);
+RESET rds_aurora.limitless_create_table_collocate_with;
+RESET rds_aurora.limitless_create_table_shard_key;
+RESET rds_aurora.limitless_create_table_mode;
+INSERT INTO pgdyno_load (part, number) VALUES ('tables', 0);
+
+-- loading rows
+BEGIN;
+INSERT INTO pgdyno_load (part, number) VALUES ('chunk', 0);
+COPY pgdyno_transfer_accounts (id, balance, changes) FROM STDIN; -- 2000 rows; data left out
+COMMIT;
+
+-- vacuuming and analyzing
+VACUUM (ANALYZE) pgdyno_transfer_accounts;
+VACUUM (ANALYZE) pgdyno_transfer_log;
+
+-- checking counts and sums
+SELECT count(*) AS rows, coalesce(sum(id), 0) AS keys FROM pgdyno_transfer_accounts;
+SELECT count(*) AS rows, coalesce(sum(0), 0) AS keys FROM pgdyno_transfer_log;
+DROP TABLE IF EXISTS pgdyno_load;
+
+
+-- transfer at scale 2 on Citus (citus), over 2 connections
+
+-- dropping old tables
+CREATE TABLE pgdyno_load (part varchar(8) NOT NULL, number bigint NOT NULL, words text, PRIMARY KEY (number, part));
+SELECT create_distributed_table('pgdyno_load', 'number', colocate_with => 'none');
+INSERT INTO pgdyno_load (part, number, words) VALUES ('plan', 0, 'workload=transfer …'); -- what is loaded, to be compared by --resume
+DROP TABLE IF EXISTS pgdyno_transfer_accounts, pgdyno_transfer_log;
+
+-- creating tables
+CREATE TABLE pgdyno_transfer_accounts (id bigint NOT NULL, balance bigint NOT NULL, changes bigint NOT NULL, PRIMARY KEY (id));
+SELECT create_distributed_table('pgdyno_transfer_accounts', 'id', colocate_with => 'none');
+CREATE TABLE pgdyno_transfer_log (payer bigint NOT NULL, payee bigint NOT NULL, amount int NOT NULL, mtime timestamp NOT NULL);
+SELECT create_distributed_table('pgdyno_transfer_log', 'payer', colocate_with => 'pgdyno_transfer_accounts');
+INSERT INTO pgdyno_load (part, number) VALUES ('tables', 0);
+
+-- loading rows
+BEGIN;
+INSERT INTO pgdyno_load (part, number) VALUES ('chunk', 0);
+COPY pgdyno_transfer_accounts (id, balance, changes) FROM STDIN; -- 2000 rows; data left out
+COMMIT;
+
+-- vacuuming and analyzing
+VACUUM (ANALYZE) pgdyno_transfer_accounts;
+VACUUM (ANALYZE) pgdyno_transfer_log;
+
+-- checking counts and sums
+SELECT count(*) AS rows, coalesce(sum(id), 0) AS keys FROM pgdyno_transfer_accounts;
+SELECT count(*) AS rows, coalesce(sum(0), 0) AS keys FROM pgdyno_transfer_log;
+DROP TABLE IF EXISTS pgdyno_load;
+
+
+-- transfer at scale 2 on Google AlloyDB (alloydb), over 2 connections
+
+-- dropping old tables
+CREATE TABLE pgdyno_load (part varchar(8) NOT NULL, number bigint NOT NULL, words text);
+ALTER TABLE pgdyno_load ADD PRIMARY KEY (number, part);
+INSERT INTO pgdyno_load (part, number, words) VALUES ('plan', 0, 'workload=transfer …'); -- what is loaded, to be compared by --resume
+DROP TABLE IF EXISTS pgdyno_transfer_accounts, pgdyno_transfer_log;
+
+-- creating tables
+CREATE TABLE pgdyno_transfer_accounts (id bigint NOT NULL, balance bigint NOT NULL, changes bigint NOT NULL);
+CREATE TABLE pgdyno_transfer_log (payer bigint NOT NULL, payee bigint NOT NULL, amount int NOT NULL, mtime timestamp NOT NULL);
+INSERT INTO pgdyno_load (part, number) VALUES ('tables', 0);
+
+-- loading rows
+BEGIN;
+INSERT INTO pgdyno_load (part, number) VALUES ('chunk', 0);
+COPY pgdyno_transfer_accounts (id, balance, changes) FROM STDIN; -- 2000 rows; data left out
+COMMIT;
+
+-- creating primary keys
+BEGIN;
+INSERT INTO pgdyno_load (part, number) VALUES ('key', 0);
+ALTER TABLE pgdyno_transfer_accounts ADD PRIMARY KEY (id);
+COMMIT;
+
+-- vacuuming and analyzing
+VACUUM (ANALYZE) pgdyno_transfer_accounts;
+VACUUM (ANALYZE) pgdyno_transfer_log;
+
+-- checking counts and sums
+SELECT count(*) AS rows, coalesce(sum(id), 0) AS keys FROM pgdyno_transfer_accounts;
+SELECT count(*) AS rows, coalesce(sum(0), 0) AS keys FROM pgdyno_transfer_log;
+DROP TABLE IF EXISTS pgdyno_load;
+
+
+-- transfer at scale 2 on Google Cloud SQL for PostgreSQL (cloudsql), over 2 connections
+
+-- dropping old tables
+CREATE TABLE pgdyno_load (part varchar(8) NOT NULL, number bigint NOT NULL, words text);
+ALTER TABLE pgdyno_load ADD PRIMARY KEY (number, part);
+INSERT INTO pgdyno_load (part, number, words) VALUES ('plan', 0, 'workload=transfer …'); -- what is loaded, to be compared by --resume
+DROP TABLE IF EXISTS pgdyno_transfer_accounts, pgdyno_transfer_log;
+
+-- creating tables
+CREATE TABLE pgdyno_transfer_accounts (id bigint NOT NULL, balance bigint NOT NULL, changes bigint NOT NULL);
+CREATE TABLE pgdyno_transfer_log (payer bigint NOT NULL, payee bigint NOT NULL, amount int NOT NULL, mtime timestamp NOT NULL);
+INSERT INTO pgdyno_load (part, number) VALUES ('tables', 0);
+
+-- loading rows
+BEGIN;
+INSERT INTO pgdyno_load (part, number) VALUES ('chunk', 0);
+COPY pgdyno_transfer_accounts (id, balance, changes) FROM STDIN; -- 2000 rows; data left out
+COMMIT;
+
+-- creating primary keys
+BEGIN;
+INSERT INTO pgdyno_load (part, number) VALUES ('key', 0);
+ALTER TABLE pgdyno_transfer_accounts ADD PRIMARY KEY (id);
+COMMIT;
+
+-- vacuuming and analyzing
+VACUUM (ANALYZE) pgdyno_transfer_accounts;
+VACUUM (ANALYZE) pgdyno_transfer_log;
+
+-- checking counts and sums
+SELECT count(*) AS rows, coalesce(sum(id), 0) AS keys FROM pgdyno_transfer_accounts;
+SELECT count(*) AS rows, coalesce(sum(0), 0) AS keys FROM pgdyno_transfer_log;
+DROP TABLE IF EXISTS pgdyno_load;
+
+
+-- transfer at scale 2 on Amazon Aurora PostgreSQL (aurora-postgres), over 2 connections
+
+-- dropping old tables
+CREATE TABLE pgdyno_load (part varchar(8) NOT NULL, number bigint NOT NULL, words text);
+ALTER TABLE pgdyno_load ADD PRIMARY KEY (number, part);
+INSERT INTO pgdyno_load (part, number, words) VALUES ('plan', 0, 'workload=transfer …'); -- what is loaded, to be compared by --resume
+DROP TABLE IF EXISTS pgdyno_transfer_accounts, pgdyno_transfer_log;
+
+-- creating tables
+CREATE TABLE pgdyno_transfer_accounts (id bigint NOT NULL, balance bigint NOT NULL, changes bigint NOT NULL);
+CREATE TABLE pgdyno_transfer_log (payer bigint NOT NULL, payee bigint NOT NULL, amount int NOT NULL, mtime timestamp NOT NULL);
+INSERT INTO pgdyno_load (part, number) VALUES ('tables', 0);
+
+-- loading rows
+BEGIN;
+INSERT INTO pgdyno_load (part, number) VALUES ('chunk', 0);
+COPY pgdyno_transfer_accounts (id, balance, changes) FROM STDIN; -- 2000 rows; data left out
+COMMIT;
+
+-- creating primary keys
+BEGIN;
+INSERT INTO pgdyno_load (part, number) VALUES ('key', 0);
+ALTER TABLE pgdyno_transfer_accounts ADD PRIMARY KEY (id);
+COMMIT;
+
+-- vacuuming and analyzing
+VACUUM (ANALYZE) pgdyno_transfer_accounts;
+VACUUM (ANALYZE) pgdyno_transfer_log;
+
+-- checking counts and sums
+SELECT count(*) AS rows, coalesce(sum(id), 0) AS keys FROM pgdyno_transfer_accounts;
+SELECT count(*) AS rows, coalesce(sum(0), 0) AS keys FROM pgdyno_transfer_log;
+DROP TABLE IF EXISTS pgdyno_load;
+
+
+-- transfer at scale 2 on PostgreSQL (postgres), over 2 connections
+
+-- dropping old tables
+CREATE TABLE pgdyno_load (part varchar(8) NOT NULL, number bigint NOT NULL, words text);
+ALTER TABLE pgdyno_load ADD PRIMARY KEY (number, part);
+INSERT INTO pgdyno_load (part, number, words) VALUES ('plan', 0, 'workload=transfer …'); -- what is loaded, to be compared by --resume
+DROP TABLE IF EXISTS pgdyno_transfer_accounts, pgdyno_transfer_log;
+
+-- creating tables
+CREATE TABLE pgdyno_transfer_accounts (id bigint NOT NULL, balance bigint NOT NULL, changes bigint NOT NULL);
+CREATE TABLE pgdyno_transfer_log (payer bigint NOT NULL, payee bigint NOT NULL, amount int NOT NULL, mtime timestamp NOT NULL);
+INSERT INTO pgdyno_load (part, number) VALUES ('tables', 0);
+
+-- loading rows
+BEGIN;
+INSERT INTO pgdyno_load (part, number) VALUES ('chunk', 0);
+COPY pgdyno_transfer_accounts (id, balance, changes) FROM STDIN; -- 2000 rows; data left out
+COMMIT;
+
+-- creating primary keys
+BEGIN;
+INSERT INTO pgdyno_load (part, number) VALUES ('key', 0);
+ALTER TABLE pgdyno_transfer_accounts ADD PRIMARY KEY (id);
+COMMIT;
+
+-- vacuuming and analyzing
+VACUUM (ANALYZE) pgdyno_transfer_accounts;
+VACUUM (ANALYZE) pgdyno_transfer_log;
+
+-- checking counts and sums
+SELECT count(*) AS rows, coalesce(sum(id), 0) AS keys FROM pgdyno_transfer_accounts;
+SELECT count(*) AS rows, coalesce(sum(0), 0) AS keys FROM pgdyno_transfer_log;
+DROP TABLE IF EXISTS pgdyno_load;
