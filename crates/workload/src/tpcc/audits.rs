@@ -295,3 +295,125 @@ pub(super) fn is_fresh(scale: u64, now: &Figures) -> bool {
         && now.get(NEW_ORDER_ROWS) == districts * i128::from(UNDELIVERED)
         && CENTS.iter().all(|figure| now.get(figure) == rows * 1000)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const ALL: [&str; 12] = [
+        WAREHOUSES,
+        DISTRICT_ROWS,
+        NEXT_SUM,
+        ORDER_ROWS,
+        NEW_ORDER_ROWS,
+        QUEUE_MIN,
+        HISTORY_ROWS,
+        LINE_ROWS,
+        LINES_SUM,
+        WAREHOUSE_CENTS,
+        DISTRICT_CENTS,
+        HISTORY_CENTS,
+    ];
+
+    /// One warehouse, freshly loaded, and then changed.
+    fn figures(changes: &[(&str, i128)]) -> Figures {
+        let fresh = [
+            1, 10, 30_010, 30_000, 9000, 900, 30_000, 300_000, 300_000, 30_000_000, 30_000_000,
+            30_000_000,
+        ];
+        let change = |name: &str| {
+            changes.iter().filter(|(changed, _)| *changed == name).map(|(_, by)| by).sum::<i128>()
+        };
+        let all = ALL.iter().zip(fresh).map(|(&name, value)| (name, value + change(name)));
+        Figures::new(all.map(|(name, value)| (name.to_owned(), value)).collect())
+    }
+
+    const fn commits(committed: u64, unknown: u64) -> Commits {
+        Commits { committed, unknown }
+    }
+
+    /// Seven new orders of 70 lines, five payments of 12.34, two deliveries.
+    const RUN: [(&str, i128); 10] = [
+        (NEXT_SUM, 7),
+        (ORDER_ROWS, 7),
+        (NEW_ORDER_ROWS, 7 - 20),
+        (QUEUE_MIN, -2),
+        (HISTORY_ROWS, 5),
+        (LINE_ROWS, 70),
+        (LINES_SUM, 70),
+        (WAREHOUSE_CENTS, 6170),
+        (DISTRICT_CENTS, 6170),
+        (HISTORY_CENTS, 6170),
+    ];
+
+    fn judged(lies: &[(&str, i128)], unknown: u64) -> Vec<&'static str> {
+        let now = figures(&[RUN.as_slice(), lies].concat());
+        let told =
+            [commits(7, unknown), commits(5, unknown), commits(3, 0), commits(2, 0), commits(1, 0)];
+        judge_run(&figures(&[]), &now, &told)
+            .into_iter()
+            .filter(|finding| finding.verdict == Verdict::Fail)
+            .map(|finding| finding.name)
+            .collect()
+    }
+
+    /// Assertion 24, the rules: an honest run passes, and each lie is caught by
+    /// the rule that is meant for it.
+    #[test]
+    fn a24_lies_are_caught_by_their_rule() {
+        assert!(judged(&[], 0).is_empty());
+        let lost = [(NEXT_SUM, -1), (ORDER_ROWS, -1), (NEW_ORDER_ROWS, -1)];
+        assert_eq!(judged(&lost, 0), ["new orders"]);
+        assert_eq!(judged(&lost, 3), ["new orders"]);
+        let doubled = [(NEXT_SUM, 1), (ORDER_ROWS, 1), (NEW_ORDER_ROWS, 1)];
+        assert_eq!(judged(&doubled, 0), ["new orders"]);
+        assert!(judged(&doubled, 1).is_empty());
+        assert_eq!(judged(&[(NEXT_SUM, 1)], 0), ["order numbers"]);
+        assert_eq!(judged(&[(LINE_ROWS, -1)], 0), ["order lines"]);
+        assert_eq!(judged(&[(HISTORY_ROWS, -1)], 0), ["payments"]);
+        assert_eq!(judged(&[(DISTRICT_CENTS, 1)], 0), ["amounts"]);
+        assert_eq!(judged(&[(NEW_ORDER_ROWS, -1)], 0), ["deliveries"]);
+        assert_eq!(judged(&[(NEW_ORDER_ROWS, 1)], 0), ["deliveries"]);
+        assert_eq!(judged(&[(WAREHOUSES, 1)], 0), ["rows"]);
+    }
+
+    /// A delivery may find nothing only where a district can have run empty.
+    #[test]
+    fn skipped_districts_are_no_failure_where_possible() {
+        let skipped = [RUN.as_slice(), &[(NEW_ORDER_ROWS, 3)]].concat();
+        for (fewest, verdict) in [(-899, Verdict::Note), (0, Verdict::Fail)] {
+            let base = figures(&[(QUEUE_MIN, fewest)]);
+            let found = judge_deliveries(&base, &figures(&skipped), commits(2, 0));
+            assert_eq!(found.verdict, verdict, "{}", found.text);
+        }
+        let most = figures(&[(ORDER_ROWS, 30)]);
+        let found = judge_deliveries(&figures(&[]), &most, commits(2, 1));
+        assert_eq!(found.verdict, Verdict::Pass, "{}", found.text);
+    }
+
+    /// A base is told to be fresh, used, or unclean.
+    #[test]
+    fn bases_are_told_apart() {
+        let told = |changes: &[(&str, i128)]| {
+            let [one] = judge_base(1, &figures(changes)).try_into().unwrap();
+            (one.verdict, one.text)
+        };
+        assert!(told(&[]).1.ends_with("freshly loaded") && is_fresh(1, &figures(&[])));
+        let (verdict, text) = told(&RUN);
+        assert!(verdict == Verdict::Pass && text.contains("7 new orders since"), "{text}");
+        assert!(!is_fresh(1, &figures(&RUN)));
+        for lie in [(NEXT_SUM, 1), (LINE_ROWS, 1), (HISTORY_CENTS, -1), (WAREHOUSES, 1)] {
+            let (verdict, text) = told(&[lie]);
+            assert!(verdict == Verdict::Note && text.starts_with("base was not clean"), "{text}");
+        }
+    }
+
+    /// The query names every figure that the rules ask for.
+    #[test]
+    fn query_and_rules_use_the_same_names() {
+        let query = query();
+        for name in ALL {
+            assert!(query.contains(&format!("AS \"{name}\"")), "{name}");
+        }
+    }
+}

@@ -534,3 +534,111 @@ fn foreign_keys(tpcc: &Tpcc, dialect: &dyn Dialect) -> Vec<(&'static str, String
         })
         .collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tpcc::Params;
+    use crate::workload::Workload;
+    use pgdyno_target::{dialect_by_name, dialects, postgres};
+
+    fn made(params: Params, dialect: &str) -> Vec<String> {
+        create_statements(&Tpcc::new(2, params), dialect_by_name(dialect).unwrap())
+    }
+
+    /// Where tables are spread, all go by their warehouse, beside the table of
+    /// warehouses, and the items are everywhere.
+    #[test]
+    fn warehouses_stay_together() {
+        let citus = made(Params::default(), "citus").join("\n");
+        assert!(citus.contains("create_reference_table('item')"));
+        for (table, by) in [
+            ("district", "d_w_id"),
+            ("stock", "s_w_id"),
+            ("customer", "c_w_id"),
+            ("history", "h_w_id"),
+            ("orders", "o_w_id"),
+            ("new_order", "no_w_id"),
+            ("order_line", "ol_w_id"),
+        ] {
+            let call = format!(
+                "create_distributed_table('{table}', '{by}', colocate_with => 'warehouse')"
+            );
+            assert!(citus.contains(&call), "{call}");
+        }
+        let limitless = made(Params::default(), "aurora-limitless").join("\n");
+        assert_eq!(limitless.matches("collocate_with = 'warehouse'").count(), 7);
+        assert_eq!(limitless.matches("mode = 'reference'").count(), 1);
+        for shape in &SHAPES {
+            if let Spread::By { by, .. } = shape.spread {
+                assert!(shape.key.is_empty() || shape.key.contains(&by), "{}", shape.name);
+            }
+        }
+        for index in INDEXES {
+            assert!(index.columns[0].ends_with("_w_id"));
+        }
+    }
+
+    /// The history has a key of its own where a table needs one.
+    #[test]
+    fn history_gets_a_key_where_needed() {
+        let history = |dialect| {
+            let all = made(Params::default(), dialect);
+            all.into_iter().find(|sql| sql.starts_with("CREATE TABLE history")).unwrap()
+        };
+        assert!(!history("postgres").contains("PRIMARY KEY"));
+        for dialect in ["aurora-dsql", "cockroachdb"] {
+            assert!(history(dialect).contains("PRIMARY KEY (id)"), "{}", history(dialect));
+        }
+    }
+
+    /// The list of foreign keys is the standard's ten, less those that leave a
+    /// shard where that cannot be.
+    #[test]
+    fn foreign_keys_are_ten_or_the_documented_part() {
+        let params = Params { foreign_keys: true, ..Params::default() };
+        let count = |dialect: &dyn Dialect| foreign_keys(&Tpcc::new(1, params), dialect).len();
+        for (name, expected) in [("postgres", 10), ("citus", 8), ("aurora-limitless", 8)] {
+            assert_eq!(count(dialect_by_name(name).unwrap()), expected, "{name}");
+        }
+        assert!(foreign_keys(&Tpcc::new(1, Params::default()), postgres()).is_empty());
+        let dsql = dialect_by_name("aurora-dsql").unwrap();
+        assert!(Tpcc::new(1, params).check(dsql).unwrap_err().contains("foreign-keys"));
+    }
+
+    /// What a dialect cannot do is refused before anything is sent.
+    #[test]
+    fn parameters_are_refused_where_they_cannot_be() {
+        let refused = |params: Params, name: &str| {
+            Tpcc::new(1, params).check(dialect_by_name(name).unwrap()).unwrap_err()
+        };
+        let procs = Params { procs: true, ..Params::default() };
+        assert!(refused(procs, "aurora-dsql").contains("PL/pgSQL"));
+        let partitions = Params { partitions: Some(4), ..Params::default() };
+        assert!(refused(partitions, "aurora-dsql").contains("PARTITION BY"));
+        let pieces = Params { pieces: Some(4), ..Params::default() };
+        assert!(refused(pieces, "postgres").contains("pieces"));
+        for dialect in dialects() {
+            assert_eq!(Tpcc::new(1, Params::default()).check(*dialect), Ok(()));
+        }
+    }
+
+    /// Partitions are made with their table, and only where asked for.
+    #[test]
+    fn partitions_come_with_the_table() {
+        let params = Params { partitions: Some(3), ..Params::default() };
+        let all = made(params, "postgres");
+        let at = all.iter().position(|sql| sql.ends_with("PARTITION BY HASH (ol_w_id)")).unwrap();
+        assert!(all[at].starts_with("CREATE TABLE order_line ("));
+        assert!(all[at + 3].ends_with("(MODULUS 3, REMAINDER 2)"));
+        assert!(!made(Params::default(), "postgres").join("").contains("PARTITION"));
+    }
+
+    /// No key or index has more than eight columns, which is the least that a
+    /// known database allows.
+    #[test]
+    fn keys_are_short() {
+        assert!(SHAPES.iter().all(|shape| shape.key.len() <= 8));
+        assert!(INDEXES.iter().all(|index| index.columns.len() <= 8));
+    }
+}
