@@ -37,7 +37,7 @@ SELECT fail_once(:id::int);
 INSERT INTO note VALUES (:client, :number, :text);
 COMMIT;
 ROLLBACK;
-SELECT 1 / (:id - :id);
+SELECT 1 / (:id::int - :id::int);
 ";
 
 /// What the terminals of a run do.

@@ -51,7 +51,8 @@ pub(super) fn choose(core: &mut Core, cx: Cx<'_>, client: &mut Client) -> Flow {
     if turn.wait.is_zero() {
         return advance::chosen(core, client);
     }
-    let due_ns = core.now_ns.saturating_add(turn.wait.as_nanos() as u64);
+    // A run that is over by then does not wait for it.
+    let due_ns = core.now_ns.saturating_add(turn.wait.as_nanos() as u64).min(core.end_ns);
     core.timers.add(due_ns, client.index);
     client.state = State::Pausing { due_ns };
     Flow::Again
