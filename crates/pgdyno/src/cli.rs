@@ -7,7 +7,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use crate::failure::Failure;
 use crate::login::LoginArgs;
 use crate::terminal::Terminal;
-use crate::{audit, bounds, demo, detect, emulate, init, run, workloads};
+use crate::{audit, bounds, demo, detect, emulate, init, run, size, workloads};
 
 /// A dynamometer for PostgreSQL-compatible databases.
 ///
@@ -39,6 +39,8 @@ pub(crate) enum Command {
     Init(InitArgs),
     /// List the workloads, or show what one of them sends
     Workloads(workloads::WorkloadsArgs),
+    /// Say which scale fits a memory, and how large the tables are
+    Size(size::SizeArgs),
     /// Say what a target is, and what is done differently for it
     Detect(DetectArgs),
     /// Look whether a workload's tables, at rest, are what they must be
@@ -402,6 +404,7 @@ pub fn main(built_for_speed: bool) -> u8 {
         Command::Demo(args) => demo::demo(&args, &terminal),
         Command::Init(args) => init::init(&args, &terminal),
         Command::Workloads(args) => workloads::run(&args, &terminal),
+        Command::Size(args) => size::size(&args, &terminal),
         Command::Detect(args) => detect::detect(&args, &terminal),
         Command::Audit(args) => audit::audit(&args, &terminal),
         Command::Run(args) => run::run(&args, &terminal),

@@ -13,7 +13,7 @@ use crate::cli::{InitArgs, LoadMethodArg};
 use crate::failure::Failure;
 use crate::opened::{self, Opened, Wishes};
 use crate::terminal::Terminal;
-use crate::{dry_run, filling, signals};
+use crate::{dry_run, filling, signals, size};
 
 /// Rows of one INSERT, and single INSERTs of one transaction. Advice for
 /// distributed databases goes from 128 to 2,000; beyond some hundred the round
@@ -44,6 +44,7 @@ pub(crate) fn init(args: &InitArgs, terminal: &Terminal) -> Result<(), Failure> 
         can_resume: !opened.is_embedded,
     };
     filling::fill_by(&opened, workload.as_ref(), wanted, terminal, &stop)?;
+    size::compare(&opened, workload.as_ref(), terminal, &stop)?;
     opened.close(terminal);
     Ok(())
 }

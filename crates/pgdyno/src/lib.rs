@@ -21,5 +21,6 @@ pub mod pgbench;
 mod program;
 mod run;
 mod signals;
+mod size;
 mod terminal;
 mod workloads;

@@ -207,3 +207,70 @@ pub struct LoadBatch {
     /// Bytes of the statement's data; `None` means no limit.
     pub bytes: Option<u64>,
 }
+
+/// Where a size comes from, and so how far it may be off.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SizeBasis {
+    /// Measured with this workload's tables on this database.
+    Measured,
+    /// The same storage as one that was measured.
+    SameStorage,
+    /// Computed from a published size of the same tables.
+    Published,
+    /// Taken as PostgreSQL's, because nothing better is known.
+    Estimated,
+}
+
+impl SizeBasis {
+    /// By which share of the expected size a found one may differ.
+    #[must_use]
+    pub const fn tolerance(self) -> f64 {
+        match self {
+            // Two majors and two scales differ by 1 %; page fill and
+            // alignment of a restored catalog by a few more.
+            Self::Measured => 0.1,
+            Self::SameStorage => 0.15,
+            Self::Published => 0.25,
+            // Above, a factor of two; nothing below, as stores compress.
+            Self::Estimated => 1.0,
+        }
+    }
+
+    /// For people.
+    #[must_use]
+    pub const fn words(self) -> &'static str {
+        match self {
+            Self::Measured => "measured on PostgreSQL 15 and 18",
+            Self::SameStorage => "measured on PostgreSQL, whose storage it has",
+            Self::Published => "from a published size of pgbench's tables",
+            Self::Estimated => "estimate: as PostgreSQL, one copy; not measured",
+        }
+    }
+
+    /// One word, for JSON.
+    #[must_use]
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Measured => "measured",
+            Self::SameStorage => "same_storage",
+            Self::Published => "published",
+            Self::Estimated => "estimated",
+        }
+    }
+}
+
+/// How large tables are, relative to the same on PostgreSQL.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct SizeRelation {
+    /// Times PostgreSQL's size.
+    pub factor: f64,
+    /// How that is known.
+    pub basis: SizeBasis,
+}
+
+impl SizeRelation {
+    /// PostgreSQL's storage, in other hands.
+    pub(crate) const SAME_STORAGE: Self = Self { factor: 1.0, basis: SizeBasis::SameStorage };
+    /// Nothing better is known than PostgreSQL's size.
+    pub(crate) const ESTIMATED: Self = Self { factor: 1.0, basis: SizeBasis::Estimated };
+}

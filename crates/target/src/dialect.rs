@@ -8,7 +8,7 @@ use std::fmt;
 
 pub use crate::answers::{
     ConnectionLimits, Difference, Evidence, ForeignKeys, Isolation, KeyPlacement, LoadBatch,
-    LoadMethod, ResetMethod, RetryClass, TableOptions, TransactionLimits,
+    LoadMethod, ResetMethod, RetryClass, SizeBasis, SizeRelation, TableOptions, TransactionLimits,
 };
 use crate::ddl::{self, IndexSpec, TableSpec};
 use crate::detect::{Probe, ProbeError};
@@ -280,6 +280,12 @@ pub trait Dialect: fmt::Debug + Send + Sync {
     /// is the table's name as text.
     fn table_size_query(&self) -> Option<&'static str> {
         Some("SELECT pg_total_relation_size($1::text::regclass)")
+    }
+
+    /// How large freshly loaded tables are, relative to the same on
+    /// PostgreSQL: one copy of them, with their indexes.
+    fn size_relation(&self) -> SizeRelation {
+        SizeRelation { factor: 1.0, basis: SizeBasis::Measured }
     }
 }
 

@@ -17,6 +17,7 @@ pub mod procedure;
 pub mod registry;
 pub mod rows;
 pub mod session;
+pub mod size;
 #[cfg(test)]
 mod testing;
 pub mod tpcb;

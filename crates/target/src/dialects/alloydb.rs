@@ -3,7 +3,7 @@
 
 use super::{by_question, on_or_off};
 use crate::detect::{Probe, ProbeError};
-use crate::dialect::{Dialect, Difference, Evidence};
+use crate::dialect::{Dialect, Difference, Evidence, SizeRelation};
 
 /// Google AlloyDB.
 #[derive(Debug, Clone, Copy)]
@@ -30,6 +30,10 @@ impl Dialect for AlloyDb {
 
     fn checkpoint_statement(&self) -> Option<&'static str> {
         None
+    }
+
+    fn size_relation(&self) -> SizeRelation {
+        SizeRelation::SAME_STORAGE
     }
 }
 

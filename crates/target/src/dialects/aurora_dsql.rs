@@ -14,7 +14,7 @@ use crate::ddl::{self, IndexSpec};
 use crate::detect::{Probe, ProbeError};
 use crate::dialect::{
     ConnectionLimits, Dialect, Difference, Evidence, ForeignKeys, Isolation, KeyPlacement,
-    LoadBatch, ResetMethod, RetryClass, TableOptions, TransactionLimits,
+    LoadBatch, ResetMethod, RetryClass, SizeRelation, TableOptions, TransactionLimits,
 };
 
 /// Rows in one COPY. The limit is 3,000 rows of a transaction; 2,000 is what
@@ -239,6 +239,10 @@ impl Dialect for AuroraDsql {
 
     fn table_size_query(&self) -> Option<&'static str> {
         None
+    }
+
+    fn size_relation(&self) -> SizeRelation {
+        SizeRelation::ESTIMATED
     }
 }
 

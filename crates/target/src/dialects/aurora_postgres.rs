@@ -5,7 +5,7 @@ use pgdyno_token::Service;
 
 use super::by_question;
 use crate::detect::{Probe, ProbeError};
-use crate::dialect::{Dialect, Difference, Evidence};
+use crate::dialect::{Dialect, Difference, Evidence, SizeRelation};
 
 /// Amazon Aurora PostgreSQL.
 #[derive(Debug, Clone, Copy)]
@@ -45,6 +45,10 @@ impl Dialect for AuroraPostgres {
 
     fn checkpoint_statement(&self) -> Option<&'static str> {
         None
+    }
+
+    fn size_relation(&self) -> SizeRelation {
+        SizeRelation::SAME_STORAGE
     }
 }
 

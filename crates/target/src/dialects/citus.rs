@@ -3,7 +3,9 @@
 use super::by_question;
 use crate::ddl::{self, Spread, TableSpec};
 use crate::detect::{Probe, ProbeError};
-use crate::dialect::{Dialect, Difference, Evidence, ForeignKeys, KeyPlacement, RetryClass};
+use crate::dialect::{
+    Dialect, Difference, Evidence, ForeignKeys, KeyPlacement, RetryClass, SizeRelation,
+};
 use crate::discovery::Discovery;
 
 /// Citus, the extension or the managed services built on it.
@@ -130,6 +132,10 @@ impl Dialect for Citus {
 
     fn table_size_query(&self) -> Option<&'static str> {
         Some("SELECT citus_total_relation_size($1::text::regclass)")
+    }
+
+    fn size_relation(&self) -> SizeRelation {
+        SizeRelation::SAME_STORAGE
     }
 }
 

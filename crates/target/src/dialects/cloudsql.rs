@@ -2,7 +2,7 @@
 
 use super::{by_question, on_or_off};
 use crate::detect::{Probe, ProbeError};
-use crate::dialect::{Dialect, Difference, Evidence};
+use crate::dialect::{Dialect, Difference, Evidence, SizeRelation};
 
 /// Google Cloud SQL for PostgreSQL.
 #[derive(Debug, Clone, Copy)]
@@ -32,6 +32,10 @@ impl Dialect for CloudSql {
 
     fn checkpoint_statement(&self) -> Option<&'static str> {
         None
+    }
+
+    fn size_relation(&self) -> SizeRelation {
+        SizeRelation::SAME_STORAGE
     }
 }
 

@@ -4,7 +4,8 @@ use super::reported_version;
 use crate::ddl::{self, TableSpec};
 use crate::detect::{Probe, ProbeError};
 use crate::dialect::{
-    Dialect, Difference, Evidence, Isolation, KeyPlacement, LoadBatch, ResetMethod, TableOptions,
+    Dialect, Difference, Evidence, Isolation, KeyPlacement, LoadBatch, ResetMethod, SizeRelation,
+    TableOptions,
 };
 use crate::discovery::Discovery;
 
@@ -137,6 +138,10 @@ impl Dialect for CockroachDb {
 
     fn table_size_query(&self) -> Option<&'static str> {
         None
+    }
+
+    fn size_relation(&self) -> SizeRelation {
+        SizeRelation::ESTIMATED
     }
 }
 

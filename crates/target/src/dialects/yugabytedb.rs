@@ -4,7 +4,8 @@ use super::version_num;
 use crate::ddl::{self, TableSpec};
 use crate::detect::{Probe, ProbeError};
 use crate::dialect::{
-    Dialect, Difference, Evidence, KeyPlacement, LoadBatch, ResetMethod, RetryClass, TableOptions,
+    Dialect, Difference, Evidence, KeyPlacement, LoadBatch, ResetMethod, RetryClass, SizeRelation,
+    TableOptions,
 };
 use crate::discovery::Discovery;
 
@@ -132,6 +133,10 @@ impl Dialect for YugabyteDb {
 
     fn table_size_query(&self) -> Option<&'static str> {
         Some("SELECT pg_table_size($1::text::regclass)")
+    }
+
+    fn size_relation(&self) -> SizeRelation {
+        SizeRelation::ESTIMATED
     }
 }
 

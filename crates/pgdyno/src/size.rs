@@ -1,0 +1,278 @@
+//! `pgdyno size`: which scale has the size that is wanted, per kind of
+//! database; and whether loaded tables have the size that was expected.
+
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+use clap::Args;
+use pgdyno_report::format;
+use pgdyno_target::{Dialect, dialect_by_name, dialects};
+use pgdyno_workload::size::{self, Expected};
+use pgdyno_workload::{Choice, Workload, make};
+use serde::Serialize;
+
+use crate::cli::WorkloadArgs;
+use crate::failure::Failure;
+use crate::opened::Opened;
+use crate::terminal::Terminal;
+
+/// Memory of the database's machine that holds data, in percent: its buffers
+/// and the system's page cache. The rest is for sessions, sorts, the system
+/// and its programs. A rule of thumb, hence an option.
+const USABLE_DEFAULT: &str = "75%";
+
+#[derive(Debug, Args)]
+pub(crate) struct SizeArgs {
+    #[command(flatten)]
+    pub(crate) workload: WorkloadArgs,
+    /// Memory of the database's machine, e.g. 128GB; units are those of
+    /// PostgreSQL's settings: a GB is 1024 MB
+    #[arg(long, value_name = "SIZE", value_parser = memory, required_unless_present = "scale")]
+    pub(crate) ram: Option<u64>,
+    /// Share of the data that is to fit into this memory
+    #[arg(long, value_name = "PERCENT", default_value = "100%", value_parser = percent)]
+    pub(crate) cached: f64,
+    /// Share of the memory that holds data
+    #[arg(long, value_name = "PERCENT", default_value = USABLE_DEFAULT, value_parser = percent)]
+    pub(crate) usable: f64,
+    /// Say the size of this scale instead
+    #[arg(short, long, conflicts_with_all = ["ram", "cached", "usable"],
+          value_parser = clap::value_parser!(u64).range(1..))]
+    pub(crate) scale: Option<u64>,
+    /// For this kind of database only [default: all]
+    #[arg(long, value_name = "NAME")]
+    pub(crate) dialect: Option<String>,
+    /// Print it as JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// A number with a unit of 1024: kB, MB, GB, TB, PB, also as KiB and so on.
+fn memory(text: &str) -> Result<u64, String> {
+    const EXPECTED: &str = "expected a size such as 512MB, 128GB or 1.5TB";
+    let text = text.trim();
+    let digits = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
+    let unit = text[digits.len()..].to_ascii_lowercase();
+    let power = match unit.replace("ib", "b").as_str() {
+        "kb" => 1,
+        "mb" => 2,
+        "gb" => 3,
+        "tb" => 4,
+        "pb" => 5,
+        _ => return Err(EXPECTED.to_owned()),
+    };
+    let number: f64 = digits.trim().parse().map_err(|_| EXPECTED)?;
+    let bytes = number * 1024f64.powi(power);
+    if !(1.0..9e18).contains(&bytes) {
+        return Err(EXPECTED.to_owned());
+    }
+    Ok(bytes as u64)
+}
+
+/// A share above 0 and up to 100 percent; gives it as a part of 1.
+fn percent(text: &str) -> Result<f64, String> {
+    let number = text.trim().trim_end_matches('%').trim().parse::<f64>();
+    match number {
+        Ok(percent) if percent > 0.0 && percent <= 100.0 => Ok(percent / 100.0),
+        _ => Err("expected a percentage above 0% and up to 100%".to_owned()),
+    }
+}
+
+/// A kind of database with what was found for it; the names are those of the
+/// JSON.
+#[derive(Debug, Serialize)]
+struct Row {
+    dialect: &'static str,
+    scale: u64,
+    bytes: u64,
+    bytes_per_unit: u64,
+    basis: &'static str,
+    basis_words: &'static str,
+    tolerance: f64,
+}
+
+#[derive(Debug, Serialize)]
+struct Told {
+    workload: String,
+    ram_bytes: Option<u64>,
+    cached: Option<f64>,
+    usable: Option<f64>,
+    /// What the data is to take.
+    data_bytes: Option<u64>,
+    sizes: Vec<Row>,
+}
+
+/// Computes and prints.
+pub(crate) fn size(args: &SizeArgs, terminal: &Terminal) -> Result<(), Failure> {
+    let wanted = wanted_dialects(args)?;
+    let data = args.ram.map(|ram| (ram as f64 * args.usable / args.cached) as u64);
+    let mut sizes = Vec::new();
+    for dialect in wanted {
+        sizes.push(row(args, dialect, data)?);
+    }
+    let given = args.ram.is_some();
+    let told = Told {
+        workload: args.workload.workload.clone(),
+        ram_bytes: args.ram,
+        cached: given.then_some(args.cached),
+        usable: given.then_some(args.usable),
+        data_bytes: data,
+        sizes,
+    };
+    let text = if args.json {
+        let json = serde_json::to_string_pretty(&told)
+            .map_err(|e| Failure::not_completed(format!("could not write the JSON: {e}")))?;
+        format!("{json}\n")
+    } else {
+        shown(&told)
+    };
+    terminal.result(&text);
+    Ok(())
+}
+
+fn wanted_dialects(args: &SizeArgs) -> Result<Vec<&'static dyn Dialect>, Failure> {
+    match &args.dialect {
+        Some(name) => dialect_by_name(name)
+            .map(|dialect| vec![dialect])
+            .map_err(|error| Failure::usage(format!("--dialect: {error}"))),
+        None => Ok(dialects().iter().rev().copied().collect()),
+    }
+}
+
+fn row(args: &SizeArgs, dialect: &'static dyn Dialect, data: Option<u64>) -> Result<Row, Failure> {
+    let (name, params) = (args.workload.workload.as_str(), args.workload.params.as_slice());
+    let unknown = || {
+        Failure::usage(format!(
+            "the size of workload \"{name}\" is not known\nhint: load it at a small scale and \
+             look at its tables"
+        ))
+    };
+    let sized = size::scale_for(name, params, dialect, data.unwrap_or(0))
+        .map_err(Failure::usage)?
+        .ok_or_else(unknown)?;
+    let (scale, expected) = match args.scale {
+        Some(scale) => {
+            let workload = make(&Choice { name, scale, params }).map_err(Failure::usage)?;
+            (scale, size::expected(workload.as_ref(), dialect).ok_or_else(unknown)?)
+        }
+        None => (sized.scale, sized.expected),
+    };
+    Ok(Row {
+        dialect: dialect.name(),
+        scale,
+        bytes: expected.bytes,
+        bytes_per_unit: sized.unit_bytes,
+        basis: expected.basis.word(),
+        basis_words: expected.basis.words(),
+        tolerance: expected.basis.tolerance(),
+    })
+}
+
+fn shown(told: &Told) -> String {
+    let mut out = String::new();
+    if let (Some(ram), Some(cached), Some(usable), Some(data)) =
+        (told.ram_bytes, told.cached, told.usable, told.data_bytes)
+    {
+        out.push_str(&format!(
+            "{} of memory, of which {} ({}) holds data; for {} of the data in it: {} of tables\n",
+            format::bytes(ram),
+            format::bytes((ram as f64 * usable) as u64),
+            format::share(usable),
+            format::share(cached),
+            format::bytes(data),
+        ));
+    }
+    out.push_str(&format!("Size of {} as freshly loaded:\n", told.workload));
+    let heads = ["dialect", "scale", "size", "per unit", ""];
+    out.push_str(&line(heads.map(str::to_owned)));
+    for row in &told.sizes {
+        out.push_str(&line([
+            row.dialect.to_owned(),
+            format::count(row.scale),
+            format::bytes(row.bytes),
+            format::bytes(row.bytes_per_unit),
+            format!("{} (within {})", row.basis_words, format::share(row.tolerance)),
+        ]));
+    }
+    out.push_str("A run adds rows, dead rows and the log.\n");
+    out
+}
+
+fn line([dialect, scale, size, unit, basis]: [String; 5]) -> String {
+    let text = format!("  {dialect:<17} {scale:>13} {size:>9} {unit:>9}  {basis}");
+    format!("{}\n", text.trim_end())
+}
+
+/// Compares the size of freshly loaded tables with the expected one, and says
+/// so where it is off. A server that does not tell is no reason to fail.
+pub(crate) fn compare(
+    opened: &Opened,
+    workload: &dyn Workload,
+    terminal: &Terminal,
+    stop: &Arc<AtomicBool>,
+) -> Result<(), Failure> {
+    let Some(expected) = size::expected(workload, opened.dialect) else { return Ok(()) };
+    let Some(query) = opened.dialect.table_size_query() else {
+        terminal.say(&format!(
+            "  expected size {}; {} does not tell the tables' size",
+            format::bytes(expected.bytes),
+            opened.dialect.title()
+        ));
+        return Ok(());
+    };
+    let mut session = opened.connect(stop)?;
+    let mut found = 0;
+    let tables = workload.tables();
+    for table in &tables {
+        // The name is the workload's own word, without a quotation mark.
+        let sql = query.replace("$1", &format!("'{}'", table.name));
+        let Ok(bytes) = session.query_one_i64(&sql) else { return Ok(()) };
+        found += u64::try_from(bytes).unwrap_or(0);
+    }
+    tell(expected, found, tables.len(), terminal);
+    Ok(())
+}
+
+fn tell(expected: Expected, found: u64, tables: usize, terminal: &Terminal) {
+    let words = format!(
+        "the tables take {}, {} were expected ({})",
+        format::bytes(found),
+        format::bytes(expected.bytes),
+        expected.basis.words()
+    );
+    if expected.fits(found, tables) {
+        terminal.say(&format!("  {words}"));
+    } else {
+        terminal.warn(&format!(
+            "{words}: off by more than {}; a figure of what is cached by \"pgdyno size\" does \
+             not hold here",
+            format::share(expected.basis.tolerance())
+        ));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Sizes have PostgreSQL's units, and nonsense is refused.
+    #[test]
+    fn memory_sizes() {
+        assert_eq!(memory("128GB"), Ok(128 << 30));
+        assert_eq!(memory("1.5 TB"), Ok(3 << 39));
+        assert_eq!(memory("512MiB"), Ok(512 << 20));
+        for bad in ["", "128", "GB", "-1GB", "0GB", "1e30PB", "nanGB", "5 parsec"] {
+            assert!(memory(bad).is_err(), "{bad}");
+        }
+    }
+
+    /// Shares are percentages above nothing and up to all.
+    #[test]
+    fn percentages() {
+        assert_eq!(percent("30%"), Ok(0.3));
+        assert_eq!(percent(" 100 "), Ok(1.0));
+        for bad in ["", "0", "101%", "-5", "nan", "x"] {
+            assert!(percent(bad).is_err(), "{bad}");
+        }
+    }
+}
