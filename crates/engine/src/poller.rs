@@ -40,6 +40,24 @@ impl From<Want> for Interest {
     }
 }
 
+/// How long a wait may last.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Timeout {
+    /// From now on; none at all looks once.
+    pub(crate) left: Duration,
+    /// The moment at which that is over, in ns of the system's monotonic clock.
+    pub(crate) at_ns: u64,
+}
+
+impl Timeout {
+    /// The sooner of this one and `left_max` from now on.
+    pub(crate) fn at_most(self, left_max: Duration) -> Self {
+        let sooner = self.left.saturating_sub(left_max);
+        let at_ns = self.at_ns.saturating_sub(u64::try_from(sooner.as_nanos()).unwrap_or(u64::MAX));
+        Self { left: self.left - sooner, at_ns }
+    }
+}
+
 /// Edge-triggered readiness of many sockets, with waits in nanoseconds.
 pub(crate) struct Poller {
     poll: Poll,
@@ -86,7 +104,7 @@ impl Poller {
 
     /// Waits until a socket is ready, the waker was used, or `timeout` is over.
     /// `None` waits without end.
-    pub(crate) fn wait(&mut self, timeout: Option<Duration>) -> io::Result<()> {
+    pub(crate) fn wait(&mut self, timeout: Option<Timeout>) -> io::Result<()> {
         let timeout = self.arm(timeout)?;
         match self.poll.poll(&mut self.events, timeout) {
             Err(e) if e.kind() == io::ErrorKind::Interrupted => {
@@ -109,26 +127,30 @@ impl Poller {
     }
 
     #[cfg(target_os = "linux")]
-    fn arm(&mut self, timeout: Option<Duration>) -> io::Result<Option<Duration>> {
+    fn arm(&mut self, timeout: Option<Timeout>) -> io::Result<Option<Duration>> {
         match timeout {
             // Whole milliseconds are good enough for far moments.
-            Some(t) if t > Duration::ZERO && t < Timer::FINE => {
-                self.timer.set(t)?;
+            Some(t) if t.left > Duration::ZERO && t.left < Timer::FINE => {
+                self.timer.set(t.at_ns)?;
                 Ok(None)
             }
-            other => Ok(other),
+            other => Ok(other.map(|t| t.left)),
         }
     }
 
     #[cfg(not(target_os = "linux"))]
-    fn arm(&mut self, timeout: Option<Duration>) -> io::Result<Option<Duration>> {
-        Ok(timeout)
+    fn arm(&mut self, timeout: Option<Timeout>) -> io::Result<Option<Duration>> {
+        Ok(timeout.map(|t| t.left))
     }
 }
 
 #[cfg(target_os = "linux")]
 struct Timer {
     fd: nix::sys::timerfd::TimerFd,
+    /// The moment that it was last set to. While that is still to come, it
+    /// need not be set again: under a rate, replies end more waits than
+    /// scheduled starts do.
+    at_ns: u64,
 }
 
 #[cfg(target_os = "linux")]
@@ -146,15 +168,20 @@ impl Timer {
         // Edge-triggered: the expiry count need never be read.
         let raw = fd.as_fd().as_raw_fd();
         registry.register(&mut SourceFd(&raw), TOKEN_TIMER, Interest::READABLE)?;
-        Ok(Self { fd })
+        Ok(Self { fd, at_ns: 0 })
     }
 
-    fn set(&self, after: Duration) -> io::Result<()> {
+    fn set(&mut self, at_ns: u64) -> io::Result<()> {
         use nix::sys::time::TimeSpec;
         use nix::sys::timerfd::{Expiration, TimerSetTimeFlags};
 
-        let expiration = Expiration::OneShot(TimeSpec::from_duration(after));
-        Ok(self.fd.set(expiration, TimerSetTimeFlags::empty())?)
+        if at_ns == self.at_ns {
+            return Ok(());
+        }
+        let at = TimeSpec::from_duration(Duration::from_nanos(at_ns));
+        self.fd.set(Expiration::OneShot(at), TimerSetTimeFlags::TFD_TIMER_ABSTIME)?;
+        self.at_ns = at_ns;
+        Ok(())
     }
 }
 
@@ -162,6 +189,16 @@ impl Timer {
 mod tests {
     use super::*;
     use std::time::Instant;
+
+    fn monotonic_ns() -> u64 {
+        use nix::time::{ClockId, clock_gettime};
+        let now = clock_gettime(ClockId::CLOCK_MONOTONIC).unwrap();
+        now.tv_sec() as u64 * 1_000_000_000 + now.tv_nsec() as u64
+    }
+
+    fn within(left: Duration) -> Timeout {
+        Timeout { left, at_ns: monotonic_ns() + left.as_nanos() as u64 }
+    }
 
     /// A wait of a fraction of a millisecond is not rounded up to one.
     #[test]
@@ -172,13 +209,40 @@ mod tests {
         let best = (0..50)
             .map(|_| {
                 let start = Instant::now();
-                poller.wait(Some(wait)).unwrap();
+                poller.wait(Some(within(wait))).unwrap();
                 start.elapsed()
             })
             .min()
             .unwrap();
         assert!(best >= wait, "woke too early: {best:?}");
         assert!(best < Duration::from_millis(1), "rounded up: {best:?}");
+    }
+
+    /// A wait that something else ended goes on to the same moment, and one
+    /// that is set to an earlier moment ends then.
+    #[test]
+    fn a_timer_outlives_the_wait() {
+        let mut poller = Poller::new().unwrap();
+        let far = within(Duration::from_millis(40));
+        poller.waker().wake().unwrap();
+        poller.wait(Some(far)).unwrap();
+        let near = within(Duration::from_millis(1));
+        for until in [near, far] {
+            while monotonic_ns() < until.at_ns {
+                let left = Duration::from_nanos(until.at_ns.saturating_sub(monotonic_ns()));
+                poller.wait(Some(Timeout { left, ..until })).unwrap();
+            }
+        }
+        assert!(monotonic_ns() >= far.at_ns);
+    }
+
+    /// A shorter wait ends sooner on the clock as well.
+    #[test]
+    fn the_sooner_of_two() {
+        let long = Timeout { left: Duration::from_nanos(300), at_ns: 1_300 };
+        let short = Timeout { left: Duration::from_nanos(100), at_ns: 1_100 };
+        assert_eq!(long.at_most(short.left), short);
+        assert_eq!(short.at_most(long.left), short);
     }
 
     /// Another thread ends a wait that has no end.

@@ -48,6 +48,11 @@ impl Clock {
         monotonic_ns() - self.base_ns
     }
 
+    /// A moment of this clock as nanoseconds of the system's monotonic clock.
+    pub(crate) fn monotonic_ns(&self, at_ns: u64) -> u64 {
+        self.base_ns.saturating_add(at_ns)
+    }
+
     /// A moment of this clock as Unix time in µs.
     pub(crate) fn unix_us(&self, at_ns: u64) -> u64 {
         self.unix_us_at_base + at_ns / 1000

@@ -35,6 +35,7 @@ pub(crate) use self::measure::Interval;
 pub(crate) use self::session::ConnectError;
 pub(crate) use self::start::{Setup, start};
 use crate::plan::RunPlan;
+use crate::poller::Timeout;
 use crate::request::Requests;
 
 /// How many connections a worker has under way at once while it starts. More
@@ -144,8 +145,8 @@ impl Worker {
                 next += 1;
             }
             if (self.core.ready as usize) < total {
-                let timeout = self.until_next().unwrap_or(CONNECTING_LOOK).min(CONNECTING_LOOK);
-                self.turn(cx, Some(timeout));
+                let timeout = self.until_next().at_most(CONNECTING_LOOK);
+                self.turn(cx, timeout);
             }
             if self.core.ready >= told + 50 {
                 told = self.core.ready;
@@ -202,18 +203,19 @@ impl Worker {
     }
 
     /// How long nothing but sockets can need the worker.
-    fn until_next(&self) -> Option<Duration> {
+    fn until_next(&self) -> Timeout {
         let core = &self.core;
         if !core.again.is_empty() || !core.broken.is_empty() {
-            return Some(Duration::ZERO);
+            return Timeout { left: Duration::ZERO, at_ns: 0 };
         }
-        let due = core.timers.next_due().unwrap_or(u64::MAX).min(core.figures.next_turn_ns());
-        Some(Duration::from_nanos(due.saturating_sub(core.clock.now_ns())))
+        let due_ns = core.timers.next_due().unwrap_or(u64::MAX).min(core.figures.next_turn_ns());
+        let left = Duration::from_nanos(due_ns.saturating_sub(core.clock.now_ns()));
+        Timeout { left, at_ns: core.clock.monotonic_ns(due_ns) }
     }
 
     /// One wait, and service for all that it brought.
-    fn turn(&mut self, cx: Cx<'_>, timeout: Option<Duration>) {
-        if let Err(error) = self.core.poller.wait(timeout) {
+    fn turn(&mut self, cx: Cx<'_>, timeout: Timeout) {
+        if let Err(error) = self.core.poller.wait(Some(timeout)) {
             self.core.error(&format!("could not wait for the connections: {error}"));
             self.core.gave_up = true;
             self.core.control.abandon();
