@@ -13,6 +13,7 @@ pub use crate::answers::{
 use crate::ddl::{self, IndexSpec, TableSpec};
 use crate::detect::{Probe, ProbeError};
 use crate::dialects::{ALL, Postgres};
+use crate::params::{Given, Largest, Partitions, TableParam, TableParamError};
 use pgdyno_token::Service;
 use crate::discovery::Discovery;
 
@@ -97,7 +98,39 @@ pub trait Dialect: fmt::Debug + Send + Sync {
     /// Makes a table. To be run in order, each in a transaction of its own,
     /// over one session.
     fn create_table(&self, spec: &TableSpec<'_>) -> Vec<String> {
-        vec![ddl::create_table(self, spec, &spec.key.join(", "), "")]
+        match self.partitions().filter(|partitions| partitions.concerns(spec)) {
+            Some(partitions) => partitions.create(self, spec),
+            None => vec![ddl::create_table(self, spec, &spec.key.join(", "), "")],
+        }
+    }
+
+    /// What may be chosen of its tables with `--param`, besides the workload's
+    /// own parameters.
+    fn table_params(&self) -> &'static [TableParam] {
+        &[]
+    }
+
+    /// The same kind of database with tables as chosen; `None` where nothing
+    /// was. `largest` is the workload's largest table.
+    ///
+    /// # Errors
+    /// A parameter or value that this kind does not have.
+    fn with_table_params(
+        &self,
+        params: &[(String, String)],
+        _largest: Option<Largest>,
+    ) -> Result<Option<&'static dyn Dialect>, TableParamError> {
+        Given::new(self, params).map(|_| None)
+    }
+
+    /// What was chosen of its tables, for the record.
+    fn table_params_in_effect(&self) -> Vec<(&'static str, String)> {
+        self.partitions().map(Partitions::in_effect).unwrap_or_default()
+    }
+
+    /// The partitions that were chosen.
+    fn partitions(&self) -> Option<&Partitions> {
+        None
     }
 
     /// Adds the key to a filled table; `None` where it is there already.
@@ -165,10 +198,10 @@ pub trait Dialect: fmt::Debug + Send + Sync {
     }
 
     /// `COPY … WITH (FREEZE)`: allowed where the table was created or
-    /// truncated in the same transaction. pgbench asks for it from server 14
+    /// truncated in the same transaction, and has no partitions. pgbench asks for it from server 14
     /// on, and so do we.
     fn can_copy_freeze(&self, version_num: Option<u32>) -> bool {
-        version_num.is_some_and(|num| num >= 140_000)
+        self.partitions().is_none() && version_num.is_some_and(|num| num >= 140_000)
     }
 
     /// How tables are emptied.
@@ -271,6 +304,12 @@ pub trait Dialect: fmt::Debug + Send + Sync {
         }
     }
 
+    /// The database's own code for a kind of conflict, where it has one beside
+    /// the SQLSTATE.
+    fn conflict_mark(&self, _class: RetryClass) -> Option<&'static str> {
+        None
+    }
+
     /// One row, one number: the database's size in bytes.
     fn database_size_query(&self) -> Option<&'static str> {
         Some("SELECT pg_database_size(current_database())")
@@ -305,7 +344,8 @@ pub fn dialect_by_host(host: &str) -> Option<&'static dyn Dialect> {
 /// The default.
 #[must_use]
 pub fn postgres() -> &'static dyn Dialect {
-    &Postgres
+    const PLAIN: &Postgres = &Postgres::PLAIN;
+    PLAIN
 }
 
 /// A dialect by its name or one of its aliases, upper or lower case.

@@ -16,6 +16,7 @@ pub mod discovery;
 pub mod embedded;
 pub mod login;
 pub mod machine;
+pub mod params;
 pub mod resolve;
 pub mod settings;
 
@@ -27,4 +28,5 @@ pub use dialect::{
 pub use embedded::{EmbeddedConfig, EmbeddedError, EmbeddedServer};
 pub use login::Login;
 pub use machine::Machine;
+pub use params::{Largest, TableParam, TableParamError};
 pub use resolve::{Place, ResolveError, Resolved, Surroundings, Target, Why, resolve};

@@ -233,6 +233,14 @@ impl Dialect for AuroraDsql {
         }
     }
 
+    fn conflict_mark(&self, class: RetryClass) -> Option<&'static str> {
+        match class {
+            RetryClass::Conflict => Some("OC000"),
+            RetryClass::SchemaChanged => Some("OC001"),
+            _ => None,
+        }
+    }
+
     fn database_size_query(&self) -> Option<&'static str> {
         None
     }

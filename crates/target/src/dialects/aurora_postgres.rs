@@ -6,10 +6,18 @@ use pgdyno_token::Service;
 use super::by_question;
 use crate::detect::{Probe, ProbeError};
 use crate::dialect::{Dialect, Difference, Evidence, SizeRelation};
+use crate::params::{Largest, PARTITION_PARAMS, Partitions, TableParam, TableParamError};
 
 /// Amazon Aurora PostgreSQL.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct AuroraPostgres;
+pub(super) struct AuroraPostgres {
+    partitions: Option<Partitions>,
+}
+
+impl AuroraPostgres {
+    /// With tables as workloads want them.
+    pub(super) const PLAIN: Self = Self { partitions: None };
+}
 
 impl Dialect for AuroraPostgres {
     fn name(&self) -> &'static str {
@@ -49,6 +57,23 @@ impl Dialect for AuroraPostgres {
 
     fn size_relation(&self) -> SizeRelation {
         SizeRelation::SAME_STORAGE
+    }
+
+    fn table_params(&self) -> &'static [TableParam] {
+        PARTITION_PARAMS
+    }
+
+    fn with_table_params(
+        &self,
+        params: &[(String, String)],
+        largest: Option<Largest>,
+    ) -> Result<Option<&'static dyn Dialect>, TableParamError> {
+        let partitions = Partitions::chosen(self, params, largest)?;
+        Ok(Some(super::for_good(Self { partitions })))
+    }
+
+    fn partitions(&self) -> Option<&Partitions> {
+        self.partitions.as_ref()
     }
 }
 

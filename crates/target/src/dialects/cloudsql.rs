@@ -3,10 +3,18 @@
 use super::{by_question, on_or_off};
 use crate::detect::{Probe, ProbeError};
 use crate::dialect::{Dialect, Difference, Evidence, SizeRelation};
+use crate::params::{Largest, PARTITION_PARAMS, Partitions, TableParam, TableParamError};
 
 /// Google Cloud SQL for PostgreSQL.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct CloudSql;
+pub(super) struct CloudSql {
+    partitions: Option<Partitions>,
+}
+
+impl CloudSql {
+    /// With tables as workloads want them.
+    pub(super) const PLAIN: Self = Self { partitions: None };
+}
 
 impl Dialect for CloudSql {
     fn name(&self) -> &'static str {
@@ -36,6 +44,23 @@ impl Dialect for CloudSql {
 
     fn size_relation(&self) -> SizeRelation {
         SizeRelation::SAME_STORAGE
+    }
+
+    fn table_params(&self) -> &'static [TableParam] {
+        PARTITION_PARAMS
+    }
+
+    fn with_table_params(
+        &self,
+        params: &[(String, String)],
+        largest: Option<Largest>,
+    ) -> Result<Option<&'static dyn Dialect>, TableParamError> {
+        let partitions = Partitions::chosen(self, params, largest)?;
+        Ok(Some(super::for_good(Self { partitions })))
+    }
+
+    fn partitions(&self) -> Option<&Partitions> {
+        self.partitions.as_ref()
     }
 }
 

@@ -1,13 +1,14 @@
 //! CockroachDB: PostgreSQL's protocol on a distributed key-value store.
 
 use super::reported_version;
-use crate::ddl::{self, TableSpec};
+use crate::ddl::{self, Spread, TableSpec};
 use crate::detect::{Probe, ProbeError};
 use crate::dialect::{
     Dialect, Difference, Evidence, Isolation, KeyPlacement, LoadBatch, ResetMethod, SizeRelation,
     TableOptions,
 };
 use crate::discovery::Discovery;
+use crate::params::{Given, Largest, TableParam, TableParamError};
 
 /// Rows in one COPY. A COPY is one transaction since release 22.2, and a
 /// transaction's writes are kept in memory until it commits.
@@ -15,7 +16,31 @@ const BATCH_ROWS: u64 = 10_000;
 
 /// CockroachDB.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct CockroachDb;
+pub(super) struct CockroachDb {
+    locality: Option<Locality>,
+}
+
+/// Where the rows of a table are at home, in a database of several regions.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Locality {
+    /// Each row in the region that inserted it.
+    RegionalByRow,
+    /// Everywhere: reads are local, writes are slow.
+    Global,
+}
+
+impl CockroachDb {
+    /// With tables as workloads want them.
+    pub(super) const PLAIN: Self = Self { locality: None };
+}
+
+const LOCALITY: &str = "locality";
+
+const PARAMS: &[TableParam] = &[TableParam {
+    name: LOCALITY,
+    help: "regional-by-row (small tables that are read much become global) or global, in a \
+           database of several regions [default: the database's]",
+}];
 
 impl Dialect for CockroachDb {
     fn name(&self) -> &'static str {
@@ -73,7 +98,14 @@ impl Dialect for CockroachDb {
 
     fn create_table(&self, spec: &TableSpec<'_>) -> Vec<String> {
         let columns = spec.key.join(", ");
-        let mut create = ddl::create_table(self, spec, &columns, "");
+        let global = " LOCALITY GLOBAL";
+        let locality = match self.locality {
+            None => "",
+            Some(Locality::RegionalByRow) if spec.spread == Spread::Everywhere => global,
+            Some(Locality::RegionalByRow) => " LOCALITY REGIONAL BY ROW",
+            Some(Locality::Global) => global,
+        };
+        let mut create = ddl::create_table(self, spec, &columns, locality);
         if let Some(buckets) = spec.pieces.filter(|_| !spec.key.is_empty()) {
             let plain = format!("PRIMARY KEY ({columns})");
             let hashed = format!("{plain} USING HASH WITH (bucket_count = {buckets})");
@@ -143,9 +175,32 @@ impl Dialect for CockroachDb {
     fn size_relation(&self) -> SizeRelation {
         SizeRelation::ESTIMATED
     }
+
+    fn table_params(&self) -> &'static [TableParam] {
+        PARAMS
+    }
+
+    fn with_table_params(
+        &self,
+        params: &[(String, String)],
+        _: Option<Largest>,
+    ) -> Result<Option<&'static dyn Dialect>, TableParamError> {
+        let words = [("regional-by-row", Locality::RegionalByRow), ("global", Locality::Global)];
+        let given = Given::new(self, params)?;
+        let locality = given.word(LOCALITY, &words, "regional-by-row or global")?;
+        Ok(Some(super::for_good(Self { locality })))
+    }
+
+    fn table_params_in_effect(&self) -> Vec<(&'static str, String)> {
+        let word = self.locality.map(|locality| match locality {
+            Locality::RegionalByRow => "regional-by-row",
+            Locality::Global => "global",
+        });
+        word.map(|word| (LOCALITY, word.to_owned())).into_iter().collect()
+    }
 }
 
-static DIFFERENCES: [Difference; 8] = [
+static DIFFERENCES: [Difference; 9] = [
     Difference::new(
         "primary keys stand in CREATE TABLE",
         "a late key rewrites the table: 27 of 32 s of a published pgbench -i",
@@ -160,6 +215,12 @@ static DIFFERENCES: [Difference; 8] = [
         "hash-sharded keys on request (--param pieces=N)",
         "ordered keys that are written in order meet in one range",
         "CockroachDB documentation, hash-sharded indexes",
+    ),
+    Difference::new(
+        "REGIONAL BY ROW and GLOBAL tables on request (--param locality=…)",
+        "the home of a row decides how far its reads and writes travel; the database must have \
+         several regions",
+        "CockroachDB documentation, table localities",
     ),
     Difference::new(
         "rows come in COPYs of 10,000, each a transaction; --load-method insert where COPY is \

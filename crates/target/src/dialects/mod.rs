@@ -20,16 +20,22 @@ pub(crate) use postgres::Postgres;
 /// gives away, without a question; then DSQL, which refuses the questions of
 /// the others; PostgreSQL is what remains.
 pub(crate) static ALL: [&dyn Dialect; 9] = [
-    &cockroachdb::CockroachDb,
-    &yugabytedb::YugabyteDb,
+    &cockroachdb::CockroachDb::PLAIN,
+    &yugabytedb::YugabyteDb::PLAIN,
     &aurora_dsql::AuroraDsql,
     &aurora_limitless::AuroraLimitless,
     &citus::Citus,
-    &alloydb::AlloyDb,
-    &cloudsql::CloudSql,
-    &aurora_postgres::AuroraPostgres,
-    &Postgres,
+    &alloydb::AlloyDb::PLAIN,
+    &cloudsql::CloudSql::PLAIN,
+    &aurora_postgres::AuroraPostgres::PLAIN,
+    &Postgres::PLAIN,
 ];
+
+/// A dialect that lives as long as all others. A process makes one, for its
+/// target, so that nothing is to be gained by giving it back.
+fn for_good(dialect: impl Dialect + 'static) -> &'static dyn Dialect {
+    Box::leak(Box::new(dialect))
+}
 
 /// `server_version` as a number in the manner of `server_version_num`:
 /// "16.15" is 160015, "13.0.0" is 130000. What stands behind is left out.

@@ -2,10 +2,18 @@
 
 use crate::detect::{Probe, ProbeError};
 use crate::dialect::{Dialect, Evidence};
+use crate::params::{Largest, PARTITION_PARAMS, Partitions, TableParam, TableParamError};
 
 /// PostgreSQL 13 and later.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Postgres;
+pub(crate) struct Postgres {
+    partitions: Option<Partitions>,
+}
+
+impl Postgres {
+    /// With tables as workloads want them.
+    pub(crate) const PLAIN: Self = Self { partitions: None };
+}
 
 impl Dialect for Postgres {
     fn name(&self) -> &'static str {
@@ -38,5 +46,22 @@ impl Dialect for Postgres {
             version_num,
             how: "version() begins with PostgreSQL, and no other kind was recognised".to_owned(),
         }))
+    }
+
+    fn table_params(&self) -> &'static [TableParam] {
+        PARTITION_PARAMS
+    }
+
+    fn with_table_params(
+        &self,
+        params: &[(String, String)],
+        largest: Option<Largest>,
+    ) -> Result<Option<&'static dyn Dialect>, TableParamError> {
+        let partitions = Partitions::chosen(self, params, largest)?;
+        Ok(Some(super::for_good(Self { partitions })))
+    }
+
+    fn partitions(&self) -> Option<&Partitions> {
+        self.partitions.as_ref()
     }
 }

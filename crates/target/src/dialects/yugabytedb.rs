@@ -8,6 +8,7 @@ use crate::dialect::{
     TableOptions,
 };
 use crate::discovery::Discovery;
+use crate::params::{Given, Largest, TableParam, TableParamError};
 
 /// Rows in one COPY: the server commits after so many by itself
 /// (`yb_default_copy_from_rows_per_transaction`), so that a larger one which
@@ -16,7 +17,47 @@ const BATCH_ROWS: u64 = 20_000;
 
 /// YugabyteDB.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct YugabyteDb;
+pub(super) struct YugabyteDb {
+    /// In the one tablet that all colocated tables share, or not; `None` leaves
+    /// it to the database.
+    colocation: Option<bool>,
+    keys: Option<Keys>,
+}
+
+/// How rows are spread by their key.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Keys {
+    /// By a hash of its first column.
+    Hash,
+    /// In order.
+    Range,
+}
+
+impl YugabyteDb {
+    /// With tables as workloads want them.
+    pub(super) const PLAIN: Self = Self { colocation: None, keys: None };
+
+    /// Colocated rows are in order, in any case.
+    fn in_order(&self) -> bool {
+        self.keys == Some(Keys::Range) || self.colocation == Some(true)
+    }
+}
+
+const COLOCATION: &str = "colocation";
+const KEYS: &str = "keys";
+
+const PARAMS: &[TableParam] = &[
+    TableParam {
+        name: COLOCATION,
+        help: "on or off: in the one tablet of all colocated tables, in a database that was made \
+               for it [default: the database's]",
+    },
+    TableParam {
+        name: KEYS,
+        help: "hash (by a key's first column) or range (in order) [default: hash; range where \
+               colocated]",
+    },
+];
 
 impl Dialect for YugabyteDb {
     fn name(&self) -> &'static str {
@@ -58,20 +99,26 @@ impl Dialect for YugabyteDb {
         KeyPlacement::InCreateTable
     }
 
+    /// Tables in order are split at values, and colocated ones not at all.
     fn pieces(&self) -> Option<&'static str> {
-        Some("tablets")
+        (!self.in_order()).then_some("tablets")
     }
 
     /// The first column is hashed, the others are in order. Said, because a
     /// setting decides what an unsaid one means.
     fn create_table(&self, spec: &TableSpec<'_>) -> Vec<String> {
+        let first_way = if self.in_order() { "ASC" } else { "HASH" };
         let mut columns = spec.key.iter();
-        let mut key = columns.next().map(|first| format!("{first} HASH")).unwrap_or_default();
+        let mut key =
+            columns.next().map(|first| format!("{first} {first_way}")).unwrap_or_default();
         for column in columns {
             key.push_str(&format!(", {column} ASC"));
         }
-        let tablets = spec.pieces.map(|n| format!(" SPLIT INTO {n} TABLETS")).unwrap_or_default();
-        vec![ddl::create_table(self, spec, &key, &tablets)]
+        let colocation = self.colocation.map(|on| format!(" WITH (colocation = {on})"));
+        let tablets = spec.pieces.filter(|_| !self.in_order());
+        let tablets = tablets.map(|n| format!(" SPLIT INTO {n} TABLETS")).unwrap_or_default();
+        let behind = colocation.unwrap_or_default() + &tablets;
+        vec![ddl::create_table(self, spec, &key, &behind)]
     }
 
     fn load_batch(&self) -> LoadBatch {
@@ -138,9 +185,39 @@ impl Dialect for YugabyteDb {
     fn size_relation(&self) -> SizeRelation {
         SizeRelation::ESTIMATED
     }
+
+    fn table_params(&self) -> &'static [TableParam] {
+        PARAMS
+    }
+
+    fn with_table_params(
+        &self,
+        params: &[(String, String)],
+        _: Option<Largest>,
+    ) -> Result<Option<&'static dyn Dialect>, TableParamError> {
+        let given = Given::new(self, params)?;
+        let colocation = given.word(COLOCATION, &[("on", true), ("off", false)], "on or off")?;
+        let words = [("hash", Keys::Hash), ("range", Keys::Range)];
+        let keys = given.word(KEYS, &words, "hash or range")?;
+        if colocation == Some(true) && keys == Some(Keys::Hash) {
+            let reason = "colocated tables have range keys only".to_owned();
+            return Err(TableParamError::Unfit { name: KEYS, reason });
+        }
+        Ok(Some(super::for_good(Self { colocation, keys })))
+    }
+
+    fn table_params_in_effect(&self) -> Vec<(&'static str, String)> {
+        let colocation = self.colocation.map(|on| if on { "on" } else { "off" });
+        let keys = self.keys.map(|keys| match keys {
+            Keys::Hash => "hash",
+            Keys::Range => "range",
+        });
+        let of = |name, word: Option<&str>| word.map(|word| (name, word.to_owned()));
+        of(COLOCATION, colocation).into_iter().chain(of(KEYS, keys)).collect()
+    }
 }
 
-static DIFFERENCES: [Difference; 8] = [
+static DIFFERENCES: [Difference; 9] = [
     Difference::new(
         "primary keys stand in CREATE TABLE, hashed by their first column",
         "a late key rewrites the table",
@@ -150,6 +227,12 @@ static DIFFERENCES: [Difference; 8] = [
         "SPLIT INTO n TABLETS on request (--param pieces=N)",
         "the number of tablets bounds what can be written side by side",
         "YugabyteDB documentation, tablet splitting",
+    ),
+    Difference::new(
+        "range keys and colocated tables on request (--param keys=range, --param colocation=on)",
+        "ordered keys serve scans; colocated tables share one tablet and have range keys, in a \
+         database that was made for it",
+        "YugabyteDB documentation, colocated tables; CREATE TABLE, primary key",
     ),
     Difference::new(
         "no fillfactor",
