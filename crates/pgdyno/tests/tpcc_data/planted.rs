@@ -1,0 +1,188 @@
+//! Errors planted one by one, and which conditions must catch each of them.
+
+use pgdyno_target::postgres;
+use pgdyno_wire::Connection;
+use pgdyno_workload::{Session, Workload};
+
+use crate::violated;
+
+/// Two districts of the first warehouse in a schema of their own: every
+/// condition is asked again for every error, and on all rows that takes long.
+const SMALL: &[&str] = &[
+    "CREATE SCHEMA small",
+    "CREATE TABLE small.warehouse AS SELECT * FROM warehouse WHERE w_id = 1",
+    "UPDATE small.warehouse SET w_ytd = 60000",
+    "CREATE TABLE small.district AS SELECT * FROM district WHERE d_w_id = 1 AND d_id <= 2",
+    "CREATE TABLE small.customer AS SELECT * FROM customer WHERE c_w_id = 1 AND c_d_id <= 2",
+    "CREATE TABLE small.history AS SELECT * FROM history WHERE h_w_id = 1 AND h_d_id <= 2",
+    "CREATE TABLE small.orders AS SELECT * FROM orders WHERE o_w_id = 1 AND o_d_id <= 2",
+    "CREATE TABLE small.new_order AS SELECT * FROM new_order WHERE no_w_id = 1 AND no_d_id <= 2",
+    "CREATE TABLE small.order_line AS SELECT * FROM order_line WHERE ol_w_id = 1 AND ol_d_id <= 2",
+    "CREATE TABLE small.stock AS SELECT * FROM stock WHERE s_w_id = 1 AND s_i_id <= 1000",
+    "SET search_path = small",
+    "ANALYZE",
+];
+
+/// A correct delivery of order `$` of the first district.
+const DELIVER: &str = "\
+    DELETE FROM new_order WHERE no_d_id = 1 AND no_o_id = $; \
+    UPDATE orders SET o_carrier_id = 7 WHERE o_d_id = 1 AND o_id = $; \
+    UPDATE order_line SET ol_delivery_d = now() WHERE ol_d_id = 1 AND ol_o_id = $; ";
+
+/// Its second half: the customer is credited.
+const CREDIT: &str = "\
+    UPDATE customer SET c_delivery_cnt = c_delivery_cnt + 1, c_balance = c_balance + \
+    (SELECT sum(ol_amount) FROM order_line WHERE ol_d_id = 1 AND ol_o_id = $) \
+    WHERE c_d_id = 1 AND c_id = (SELECT o_c_id FROM orders WHERE o_d_id = 1 AND o_id = $)";
+
+/// What is done, and which conditions are then violated: no others.
+fn errors() -> Vec<(&'static str, String, &'static [&'static str])> {
+    let deliver = |order: &str| format!("{DELIVER}{CREDIT}").replace('$', order);
+    vec![
+        ("nothing", "SELECT 1".into(), &[]),
+        ("a correct delivery", deliver("2101"), &[]),
+        (
+            "w_ytd is off by a cent",
+            "UPDATE warehouse SET w_ytd = w_ytd + 0.01".into(),
+            &["tpcc 1", "tpcc 8"],
+        ),
+        (
+            "an order number was taken and not used",
+            "UPDATE district SET d_next_o_id = d_next_o_id + 1 WHERE d_id = 1".into(),
+            &["tpcc 2"],
+        ),
+        (
+            "the latest order is lost",
+            "DELETE FROM orders WHERE o_d_id = 1 AND o_id = 3000; \
+             DELETE FROM new_order WHERE no_d_id = 1 AND no_o_id = 3000; \
+             DELETE FROM order_line WHERE ol_d_id = 1 AND ol_o_id = 3000"
+                .into(),
+            &["tpcc 2"],
+        ),
+        ("a delivery out of order", deliver("2500"), &["tpcc 3"]),
+        (
+            "a line without an order",
+            "INSERT INTO order_line SELECT 0, ol_d_id, ol_w_id, ol_number, ol_i_id, \
+             ol_supply_w_id, ol_delivery_d, ol_quantity, ol_amount, ol_dist_info FROM order_line \
+             WHERE ol_d_id = 1 AND ol_o_id = 9 AND ol_number = 1"
+                .into(),
+            &["tpcc 4", "tpcc lines"],
+        ),
+        (
+            "an order line is removed",
+            "DELETE FROM order_line WHERE ol_d_id = 1 AND ol_o_id = 9 AND ol_number = \
+             (SELECT o_ol_cnt FROM orders WHERE o_d_id = 1 AND o_id = 9)"
+                .into(),
+            &["tpcc 4", "tpcc 6"],
+        ),
+        (
+            "a delivered order lost its carrier and dates",
+            "UPDATE orders SET o_carrier_id = NULL WHERE o_d_id = 1 AND o_id = 9; \
+             UPDATE order_line SET ol_delivery_d = NULL WHERE ol_d_id = 1 AND ol_o_id = 9"
+                .into(),
+            &["tpcc 5"],
+        ),
+        (
+            "a row of new_order is lost",
+            "DELETE FROM new_order WHERE no_d_id = 1 AND no_o_id = 2500".into(),
+            &["tpcc 3", "tpcc 5", "tpcc 11"],
+        ),
+        (
+            "a line is counted with another order",
+            "UPDATE orders SET o_ol_cnt = o_ol_cnt + CASE o_id WHEN 9 THEN 1 ELSE -1 END \
+             WHERE o_d_id = 1 AND o_id IN (9, 10)"
+                .into(),
+            &["tpcc 6"],
+        ),
+        (
+            "a line lost its date",
+            "UPDATE order_line SET ol_delivery_d = NULL \
+             WHERE ol_d_id = 1 AND ol_o_id = 9 AND ol_number = 1"
+                .into(),
+            &["tpcc 7"],
+        ),
+        (
+            "warehouse and district are off by the same cent",
+            "UPDATE warehouse SET w_ytd = w_ytd + 0.01; \
+             UPDATE district SET d_ytd = d_ytd + 0.01 WHERE d_id = 1"
+                .into(),
+            &["tpcc 8", "tpcc 9"],
+        ),
+        (
+            "a payment is booked in another district",
+            "UPDATE history SET h_d_id = 2 WHERE h_d_id = 1 AND h_c_d_id = 1 AND h_c_id = 5".into(),
+            &["tpcc 9"],
+        ),
+        (
+            "a balance and its payments are off by a cent, each the other way",
+            "UPDATE customer SET c_balance = c_balance + 0.01, \
+             c_ytd_payment = c_ytd_payment - 0.01 WHERE c_d_id = 1 AND c_id = 5"
+                .into(),
+            &["tpcc 10", "tpcc customers"],
+        ),
+        (
+            "a balance is off by a cent",
+            "UPDATE customer SET c_balance = c_balance - 0.01 WHERE c_d_id = 1 AND c_id = 5".into(),
+            &["tpcc 10", "tpcc 12"],
+        ),
+        (
+            "a doubled delivery",
+            format!("{}; {}", deliver("2101"), CREDIT.replace('$', "2101")),
+            &["tpcc 10", "tpcc 12", "tpcc customers"],
+        ),
+        (
+            "an old order is lost with all its lines",
+            "DELETE FROM orders WHERE o_d_id = 1 AND o_id = 9; \
+             DELETE FROM order_line WHERE ol_d_id = 1 AND ol_o_id = 9"
+                .into(),
+            &["tpcc 11"],
+        ),
+        (
+            "payments of a customer are off by a cent",
+            "UPDATE customer SET c_ytd_payment = c_ytd_payment + 0.01 \
+             WHERE c_d_id = 1 AND c_id = 5"
+                .into(),
+            &["tpcc 12", "tpcc customers"],
+        ),
+        (
+            "stock was changed without a line",
+            "UPDATE stock SET s_order_cnt = s_order_cnt + 1 WHERE s_i_id = 77".into(),
+            &["tpcc stock"],
+        ),
+        (
+            "stock fell below its least",
+            "UPDATE stock SET s_quantity = 9 WHERE s_i_id = 77".into(),
+            &["tpcc stock"],
+        ),
+        (
+            "an order tells of a supply that its lines do not have",
+            "UPDATE orders SET o_all_local = 0 WHERE o_d_id = 1 AND o_id = 9".into(),
+            &["tpcc lines"],
+        ),
+        (
+            "a delivery is counted and not made",
+            "UPDATE customer SET c_delivery_cnt = 1 WHERE c_d_id = 1 AND c_id = 5".into(),
+            &["tpcc customers"],
+        ),
+    ]
+}
+
+/// Assertion 3: each planted error is caught by its conditions and no others,
+/// and each of the twelve catches one.
+pub(crate) fn errors_are_caught(session: &mut Connection, workload: &dyn Workload) {
+    for sql in SMALL {
+        Session::execute(session, sql).unwrap();
+    }
+    let errors = errors();
+    for number in 1..=12 {
+        let name = format!("tpcc {number}");
+        let catches = |names: &[&str]| names.contains(&name.as_str());
+        assert!(errors.iter().any(|(_, _, names)| catches(names)), "{name} is not tested");
+    }
+    for (what, sql, expected) in errors {
+        Session::execute(session, "BEGIN").unwrap();
+        session.simple_query(&sql).unwrap();
+        assert_eq!(violated(session, workload, postgres()), expected, "{what}");
+        Session::execute(session, "ROLLBACK").unwrap();
+    }
+}
