@@ -49,9 +49,9 @@ pub(crate) fn audit(args: &AuditArgs, terminal: &Terminal) -> Result<(), Failure
     };
     workload.check(opened.dialect).map_err(Failure::usage)?;
     terminal.say("Reading the tables …");
-    let (_, _, findings) = audits::at_rest(&mut session, &opened, workload.as_ref(), true)
+    let found = audits::at_rest(&mut session, &opened, workload.as_ref(), true)
         .map_err(Failure::not_completed)?;
-    let told = tell(workload.as_ref(), &opened, &findings);
+    let told = tell(workload.as_ref(), &opened, &found.findings);
     let text = if args.json {
         let json = serde_json::to_string_pretty(&told)
             .map_err(|e| Failure::not_completed(format!("could not write the JSON: {e}")))?;

@@ -100,7 +100,7 @@ fn read(
     stop: &Arc<AtomicBool>,
 ) -> Result<Base, Failure> {
     let is_full = args.audit() == AuditWhat::Full;
-    let (figures, conditions, mut findings) =
+    let AtRest { figures, conditions, mut findings } =
         at_rest(&mut opened.connect(stop)?, opened, workload, is_full)
             .map_err(Failure::not_completed)?;
     findings.retain(|finding| finding.verdict != Verdict::Pass);
@@ -112,17 +112,24 @@ fn read(
 }
 
 /// What tables hold that nobody is using, and what is to be said of them.
+pub(crate) struct AtRest {
+    figures: Figures,
+    conditions: Vec<(Condition, i128)>,
+    pub(crate) findings: Vec<Finding>,
+}
+
+/// Reads tables that nobody is using.
 pub(crate) fn at_rest(
     session: &mut dyn Session,
     opened: &Opened,
     workload: &dyn Workload,
     is_full: bool,
-) -> Result<(Figures, Vec<(Condition, i128)>, Vec<Finding>), AccessError> {
+) -> Result<AtRest, AccessError> {
     let figures = audit::read(session, workload, opened.dialect)?;
     let conditions = audit::read_conditions(session, workload, opened.dialect, is_full)?;
     let mut findings = workload.judge_base(&figures);
     findings.extend(audit::judge_conditions(&conditions, &[]));
-    Ok((figures, conditions, findings))
+    Ok(AtRest { figures, conditions, findings })
 }
 
 fn put_back(

@@ -101,6 +101,82 @@ fn reset_auto_resets_only_what_needs_it() {
     assert_eq!(database.value("select count(*) from pgbench_history"), "10");
 }
 
+/// What was done to bring the tables back, and how long it took, is in the
+/// record and in the summary; without the wish there is nothing to tell.
+#[test]
+fn resets_are_recorded() {
+    let database = Server::shared().loaded();
+    let run = |words: &[&str]| {
+        let room = database.server.room();
+        let all = [&["-c", "1", "-t", "10"], words].concat();
+        let outcome = database.run(&room, &all).exits(0);
+        (room.record()["reset"].clone(), outcome)
+    };
+    assert!(run(&[]).0.is_null());
+    let (reset, outcome) = run(&["--reset", "auto"]);
+    assert_eq!((&reset["how"], &reset["rows"]), (&"not_needed".into(), &0.into()));
+    outcome.shows(&["reset not needed"]);
+    let (reset, outcome) = run(&["--reset=always"]);
+    assert_eq!(reset["how"], "in_place");
+    // 20 accounts at most, tellers and the branch; and the history is emptied.
+    assert!((3..=41).contains(&reset["rows"].as_u64().unwrap()), "{reset}");
+    assert!(reset["seconds"].as_f64().unwrap() > 0.0, "{reset}");
+    outcome.shows(&["reset", "put back in"]);
+    database.sql("delete from pgbench_accounts where aid > 99000");
+    let (reset, outcome) = run(&["--reset"]);
+    assert_eq!((&reset["how"], &reset["rows"]), (&"reload".into(), &100_011.into()));
+    outcome.shows(&["100,011 rows loaded anew in", "there are 99000 accounts, not 100000"]);
+}
+
+/// `pgdyno audit` says of tables at rest what holds and what does not, for
+/// people and as JSON, by its exit code as well.
+#[test]
+fn tables_at_rest_are_audited() {
+    let database = Server::shared().loaded();
+    let audit = |words: &[&str]| {
+        let room = database.server.room();
+        let target = database.uri_plain();
+        let all = [&["audit", &target][..], words].concat();
+        room.run_with(&[("PGPASSWORD", &database.server.password())], &all)
+    };
+    audit(&[]).exits(0).shows(&["tpcb at scale 1 on PostgreSQL", "ok clean base", "all 1 hold"]);
+    audit(&["--scale", "2"]).exits(2).shows(&["FAILED clean base", "at scale 2"]);
+    database.sql("update pgbench_tellers set tbalance = tbalance + 5 where tid = 7");
+    audit(&[]).exits(2).shows(&["FAILED clean base", "sum(tbalance) +5, off by +5"]);
+    let told: Value = serde_json::from_str(&audit(&["--json"]).exits(2).out).unwrap();
+    assert_eq!((&told["workload"], &told["holds"]), (&"tpcb".into(), &false.into()));
+    assert_eq!(told["audits"][0]["outcome"], "failed");
+    // Nothing is asked of balances where nothing changes them.
+    audit(&["--workload", "transfer"]).exits(2).says(&["pgdyno init"]);
+    audit(&["--workload", "tpcx"]).exits(1).says(&["there is no workload \"tpcx\""]);
+}
+
+/// Who is strict does not take a run whose tables could not be read for good;
+/// who asked for no audit gets none. Scripts have nothing to reset or to audit.
+#[test]
+fn strict_asks_for_the_audits() {
+    let database = Server::shared().loaded();
+    let run = |words: &[&str]| database.run(&database.server.room(), words);
+    let short = ["-c", "1", "-t", "5"];
+    run(&[&short[..], &["--strict"]].concat()).exits(0);
+    run(&[&short[..], &["--strict", "--audit", "off"]].concat()).exits(0).shows(&["audits none"]);
+    // The last of five transactions takes the tables away.
+    database.sql(
+        "create function away() returns trigger language plpgsql as $$ begin \
+             if (select count(*) from pgbench_history) >= 5 then \
+                 alter table pgbench_branches rename to elsewhere; end if; return null; end $$; \
+         truncate pgbench_history; \
+         create constraint trigger away after insert on pgbench_history deferrable \
+         initially deferred for each row execute function away()",
+    );
+    let one = ["-c", "1", "-t", "5", "--strict"];
+    run(&one).exits(2).shows(&["the tables after the run"]);
+    for words in [&["--reset", "auto"][..], &["--audit", "full"]] {
+        let words = [&["-f", "builtin:select-only"][..], words].concat();
+        run(&words).exits(1).says(&["are for workloads"]);
+    }
+}
+
 /// Rows that vanish during a run are missed.
 #[test]
 fn vanished_accounts_fail_the_audit() {

@@ -10,6 +10,7 @@ mod audits;
 mod demo;
 mod effects;
 mod failures;
+mod honest;
 mod liars;
 mod output;
 mod same_work;

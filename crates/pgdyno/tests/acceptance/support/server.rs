@@ -174,7 +174,7 @@ impl Server {
         self.create(TEMPLATE)
     }
 
-    fn create(&self, template: &str) -> Database<'_> {
+    pub(crate) fn create(&self, template: &str) -> Database<'_> {
         static NEXT: AtomicU32 = AtomicU32::new(0);
         let name = format!("db{}", NEXT.fetch_add(1, Ordering::Relaxed));
         self.sql("postgres", &format!("create database {name} template {template}"));
