@@ -15,6 +15,7 @@ use pgdyno_workload::Workload;
 
 use crate::failure::Failure;
 use crate::opened::Opened;
+use crate::table_params;
 use crate::terminal::Terminal;
 
 /// Without a terminal to draw on: one line so often, so that nobody wonders.
@@ -55,7 +56,8 @@ pub(crate) fn fill_by(
     terminal: &Terminal,
     stop: &AtomicBool,
 ) -> Result<LoadReport, Failure> {
-    workload.check(opened.dialect).map_err(Failure::usage)?;
+    let dialect = table_params::applied(opened.dialect, workload, &opened.table_params)?;
+    workload.check(dialect).map_err(Failure::usage)?;
     let rows: u64 = workload.tables().iter().map(|table| table.rows).sum();
     terminal.say(&format!(
         "Loading {} at scale {}: {} rows over {} …",
@@ -64,7 +66,7 @@ pub(crate) fn fill_by(
         format::count(rows),
         format::counted(u64::from(wanted.jobs.get()), "connection"),
     ));
-    let (dialect, endpoints) = (opened.dialect, opened.endpoints.as_slice());
+    let endpoints = opened.endpoints.as_slice();
     let Wanted { jobs, seed, method, resume, .. } = wanted;
     let plan = LoadPlan { workload, dialect, endpoints, jobs, seed, method, resume };
     let shown = Shown::new(terminal, rows, resume);

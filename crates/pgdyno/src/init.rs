@@ -13,7 +13,7 @@ use crate::cli::{InitArgs, LoadMethodArg};
 use crate::failure::Failure;
 use crate::opened::{self, Opened, Wishes};
 use crate::terminal::Terminal;
-use crate::{dry_run, filling, signals, size};
+use crate::{dry_run, filling, signals, size, table_params};
 
 /// Rows of one INSERT, and single INSERTs of one transaction. Advice for
 /// distributed databases goes from 128 to 2,000; beyond some hundred the round
@@ -23,13 +23,14 @@ const INSERT_ROWS: u32 = 500;
 /// Makes the tables anew and fills them.
 pub(crate) fn init(args: &InitArgs, terminal: &Terminal) -> Result<(), Failure> {
     let stop = signals::stop_flag().map_err(Failure::not_completed)?;
-    let choice =
-        Choice { name: &args.workload.workload, scale: args.scale, params: &args.workload.params };
+    let params = table_params::of_workload(&args.workload);
+    let choice = Choice { name: &args.workload.workload, scale: args.scale, params: &params };
     let workload = make(&choice).map_err(Failure::usage)?;
     if args.dry_run {
         return show(args, workload.as_ref(), terminal, &stop);
     }
-    let opened = Opened::open(&args.target, wishes(args), terminal, &stop)?;
+    let mut opened = Opened::open(&args.target, wishes(args), terminal, &stop)?;
+    opened.table_params = table_params::of_tables(&args.workload);
     if opened.is_embedded {
         terminal.warn(
             "the embedded server is gone when this ends, and the tables with it; \
@@ -76,7 +77,7 @@ fn show(
     terminal: &Terminal,
     stop: &Arc<AtomicBool>,
 ) -> Result<(), Failure> {
-    let (dialect, version_num): (&dyn Dialect, _) = match &args.target.dialect {
+    let (dialect, version_num): (&'static dyn Dialect, _) = match &args.target.dialect {
         Some(name) => {
             (dialect_by_name(name).map_err(|e| Failure::usage(format!("--dialect: {e}")))?, None)
         }
@@ -86,6 +87,8 @@ fn show(
             (opened.dialect, opened.detected.version_num)
         }
     };
+    let dialect =
+        table_params::applied(dialect, workload, &table_params::of_tables(&args.workload))?;
     workload.check(dialect).map_err(Failure::usage)?;
     let (method, jobs, seed, resume) = (method(args), jobs(args), args.seed, args.resume);
     let how = load::How { workload, dialect, method, jobs, seed, resume };

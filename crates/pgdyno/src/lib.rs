@@ -22,5 +22,6 @@ mod program;
 mod run;
 mod signals;
 mod size;
+mod table_params;
 mod terminal;
 mod workloads;

@@ -53,6 +53,8 @@ pub(crate) struct Opened {
     /// What the endpoints are made from, in the same order.
     pub(crate) options: Vec<Options>,
     pub(crate) dialect: &'static dyn Dialect,
+    /// How tables are made, where a person chose it.
+    pub(crate) table_params: Vec<(String, String)>,
     pub(crate) detected: Detected,
     pub(crate) is_embedded: bool,
     /// What the person typed, for commands that are suggested.
@@ -152,6 +154,7 @@ impl Opened {
             endpoints: contexts(&options)?,
             options,
             dialect: pgdyno_target::postgres(),
+            table_params: Vec::new(),
             detected: unknown(),
             is_embedded: server.is_some(),
             word: word.unwrap_or_default().to_owned(),

@@ -32,7 +32,7 @@ use crate::failure::Failure;
 use crate::live::Live;
 use crate::opened::{Opened, Wishes};
 use crate::terminal::Terminal;
-use crate::{audits, bounds, filling, open_files, program, signals};
+use crate::{audits, bounds, filling, open_files, program, signals, table_params};
 
 /// The measured interval where neither time nor transactions were given.
 const TIME_DEFAULT: Duration = Duration::from_secs(10);
@@ -62,6 +62,7 @@ pub(crate) fn run(args: &RunArgs, terminal: &Terminal) -> Result<(), Failure> {
     let isolation = args.load.isolation.map(isolation);
     let wishes = Wishes { clients: args.load.clients, isolation };
     let mut opened = Opened::open(&args.target, wishes, terminal, &stop)?;
+    opened.table_params = table_params::of_tables(&args.workload);
     let endpoints = Endpoints::find(&args.endpoints, &mut opened, terminal, &stop)?;
     let work = prepare(args, scripts, &opened, terminal, &stop)?;
     let workload = work.workload.as_deref();
@@ -158,7 +159,8 @@ fn scripts(args: &RunArgs) -> Result<Option<Program>, Failure> {
 
 fn choose(args: &RunArgs, scale: u64) -> Result<Box<dyn Workload>, Failure> {
     let name = args.workload.workload.as_str();
-    make(&Choice { name, scale, params: &args.workload.params }).map_err(Failure::usage)
+    let params = table_params::of_workload(&args.workload);
+    make(&Choice { name, scale, params: &params }).map_err(Failure::usage)
 }
 
 /// Sees that the tables are there, or makes them.

@@ -1,0 +1,76 @@
+//! `--param`: which are the workload's, and which say how the target's tables
+//! are made.
+
+use pgdyno_target::{Dialect, Largest, dialects};
+use pgdyno_workload::{Workload, workloads};
+
+use crate::cli::WorkloadArgs;
+use crate::failure::Failure;
+
+/// The parameters that a workload is made with.
+pub(crate) fn of_workload(args: &WorkloadArgs) -> Vec<(String, String)> {
+    args.params.iter().filter(|(name, _)| !is_of_tables(args, name)).cloned().collect()
+}
+
+/// The parameters of the target's tables.
+pub(crate) fn of_tables(args: &WorkloadArgs) -> Vec<(String, String)> {
+    args.params.iter().filter(|(name, _)| is_of_tables(args, name)).cloned().collect()
+}
+
+/// A name that the workload knows is the workload's.
+fn is_of_tables(args: &WorkloadArgs, name: &str) -> bool {
+    let entry = workloads().iter().find(|entry| entry.name == args.workload);
+    let own = entry.is_some_and(|entry| entry.params.iter().any(|param| param.name == name));
+    let known = || dialects().iter().flat_map(|dialect| dialect.table_params());
+    !own && known().any(|param| param.name == name)
+}
+
+/// The dialect with tables as chosen.
+pub(crate) fn applied(
+    dialect: &'static dyn Dialect,
+    workload: &dyn Workload,
+    params: &[(String, String)],
+) -> Result<&'static dyn Dialect, Failure> {
+    if params.is_empty() {
+        return Ok(dialect);
+    }
+    let chosen = dialect.with_table_params(params, largest(workload)).map_err(Failure::usage)?;
+    Ok(chosen.unwrap_or(dialect))
+}
+
+fn largest(workload: &dyn Workload) -> Option<Largest> {
+    let tables = workload.tables();
+    let table = tables.iter().max_by_key(|table| table.rows).filter(|table| table.rows > 0)?;
+    let counter = table.key_sum.as_ref().filter(|sum| sum.counts).map(|sum| sum.expression);
+    Some(Largest { table: table.name, rows: table.rows, counter })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// No name means both, so that none is taken from where it was meant.
+    #[test]
+    fn names_are_one_or_the_other() {
+        for entry in workloads() {
+            for dialect in dialects() {
+                for param in dialect.table_params() {
+                    let own = entry.params.iter().any(|own| own.name == param.name);
+                    assert!(!own, "{}: {}", entry.name, param.name);
+                }
+            }
+        }
+    }
+
+    /// What nobody knows is left to the workload, which says what it has.
+    #[test]
+    fn each_gets_its_own() {
+        let param = |name: &str| (name.to_owned(), "2".to_owned());
+        let args = WorkloadArgs {
+            workload: "tpcb".to_owned(),
+            params: vec![param("partitions"), param("pieces"), param("mistyped")],
+        };
+        assert_eq!(of_tables(&args), [param("partitions")]);
+        assert_eq!(of_workload(&args), [param("pieces"), param("mistyped")]);
+    }
+}
