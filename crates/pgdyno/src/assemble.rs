@@ -7,12 +7,12 @@ use pgdyno_engine::load::LoadReport;
 use pgdyno_engine::outcome::{ClientError, Ended as HowEnded, RunOutcome};
 use pgdyno_engine::plan::{Backoff, Limit as PlanLimit, Protocol, RunPlan};
 use pgdyno_record::{
-    Audit, BackoffPlan, DriverRecord, EndKind, Ended, Endpoint, Limit, LoadRecord, LoadedTable,
+    Audit, BackoffPlan, ConflictKind, DriverRecord, EndKind, Ended, Endpoint, Limit, LoadRecord, LoadedTable,
     MachineRecord, PlanRecord, ResetRecord, RunRecord, SCHEMA_VERSION, ScheduleRecord, Sections, TargetRecord,
     TlsRecord, WorkloadRecord, judge, redact,
 };
 use pgdyno_target::Machine;
-use pgdyno_target::dialect::Isolation;
+use pgdyno_target::dialect::{Dialect, Isolation, RetryClass};
 use pgdyno_wire::Connection;
 use pgdyno_wire::options::SslMode;
 use pgdyno_workload::{Finding, Workload};
@@ -102,13 +102,16 @@ fn tls(connection: &Connection) -> Option<TlsRecord> {
 pub(crate) fn record(facts: &Facts<'_>, outcome: &RunOutcome) -> RunRecord {
     let scripts = program::script_infos(&facts.plan.program);
     let statements = program::statement_infos(&facts.plan.program, &outcome.slots);
-    let sections = Sections::new(
+    let mut sections = Sections::new(
         &outcome.tally,
         &scripts,
         &statements,
         outcome.measured.as_secs_f64(),
         outcome.connecting.as_secs_f64(),
     );
+    for one in &mut sections.totals.conflicts {
+        one.mark = conflict_mark(facts.opened.dialect, one.kind).map(str::to_owned);
+    }
     let driver =
         DriverRecord::new(&outcome.workers, rss_max_bytes(), sections.totals.response.p50_us);
     let args: Vec<String> =
@@ -146,12 +149,23 @@ pub(crate) fn record(facts: &Facts<'_>, outcome: &RunOutcome) -> RunRecord {
         timeline: outcome.timeline.clone(),
         audits: facts.findings.iter().map(Audit::from).collect(),
         target_statistics: None,
+        tpcc: None,
         driver,
         machine: machine(),
         verdicts: Vec::new(),
     };
     record.verdicts = judge(&record);
     record
+}
+
+/// The target's own code for a kind of conflict.
+fn conflict_mark(dialect: &dyn Dialect, kind: ConflictKind) -> Option<&'static str> {
+    dialect.conflict_mark(match kind {
+        ConflictKind::Serialization => RetryClass::Serialization,
+        ConflictKind::Deadlock => RetryClass::Deadlock,
+        ConflictKind::Conflict => RetryClass::Conflict,
+        ConflictKind::SchemaChanged => RetryClass::SchemaChanged,
+    })
 }
 
 /// Eight letters and digits: enough to tell the runs of one second apart.

@@ -8,6 +8,7 @@
 //!
 //! Nothing here knows a server, a socket or a terminal.
 
+pub mod conflict;
 pub mod driver;
 pub mod endpoint;
 pub mod latency;
@@ -18,8 +19,10 @@ pub mod store;
 pub mod tally;
 pub mod target_statistics;
 pub mod timeline;
+pub mod tpcc;
 pub mod verdict;
 
+pub use conflict::{ConflictKind, ConflictRecord, ConflictVerdict, Conflicts};
 pub use driver::{CpuWait, DriverRecord, Saturation, WorkerHealth, WorkerRecord};
 pub use endpoint::{EndpointRecord, EndpointTally, EndpointsRecord};
 pub use latency::{Latencies, LatencyError, LatencyRecord};
@@ -36,5 +39,6 @@ pub use target_statistics::{
     StatementPlan, StatisticsFigure, StatisticsGroup, StatisticsKind, StatisticsRow,
     TargetStatistics,
 };
+pub use tpcc::{TpccRecord, TpccType};
 pub use timeline::{Point, Second, SecondClock, Timeline, TimelineRecord};
 pub use verdict::{Severity, Verdict, VerdictRecord, judge};

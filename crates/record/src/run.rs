@@ -9,12 +9,14 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+use crate::conflict::ConflictRecord;
 use crate::driver::DriverRecord;
 use crate::endpoint::EndpointsRecord;
 use crate::latency::LatencyRecord;
 use crate::sqlstate::SqlState;
 use crate::target_statistics::TargetStatistics;
 use crate::timeline::TimelineRecord;
+use crate::tpcc::TpccRecord;
 use crate::verdict::VerdictRecord;
 
 #[cfg(test)]
@@ -75,6 +77,9 @@ pub struct RunRecord {
     /// What the target counted of itself meanwhile, where it was asked.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub target_statistics: Option<TargetStatistics>,
+    /// The figures derived from TPC-C, of a run of its workload.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tpcc: Option<TpccRecord>,
     /// The driver's own health.
     pub driver: DriverRecord,
     /// The machine that the driver ran on.
@@ -326,6 +331,9 @@ pub struct Totals {
     pub goodput_tps: f64,
     /// The counters.
     pub counts: Counts,
+    /// Tries that conflicts with other transactions ended, by kind.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub conflicts: Vec<ConflictRecord>,
     /// Rows written per committed transaction, from the command tags of the
     /// statements that write; 0 without commits.
     pub rows_written_per_commit: f64,

@@ -8,6 +8,7 @@
 
 use std::collections::BTreeMap;
 
+use crate::conflict::Conflicts;
 use crate::endpoint::EndpointTally;
 use crate::latency::Latencies;
 use crate::sqlstate::{FailureClass, SqlState};
@@ -80,6 +81,8 @@ pub struct ScriptTally {
     pub retries_by_sqlstate: BTreeMap<SqlState, u64>,
     /// Time spent in tries that did not commit, µs.
     pub lost_us_sum: u64,
+    /// Tries that conflicts ended.
+    pub conflicts: Conflicts,
     /// Response times of committed transactions.
     pub response: Latencies,
     /// Service times of committed transactions.
@@ -283,6 +286,7 @@ impl ScriptTally {
         self.retries += other.retries;
         merge_counts(&mut self.retries_by_sqlstate, &other.retries_by_sqlstate);
         self.lost_us_sum += other.lost_us_sum;
+        self.conflicts.merge(&other.conflicts);
         self.response.merge(&other.response);
         self.service.merge(&other.service);
         self.lag_us_sum += other.lag_us_sum;

@@ -6,6 +6,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::conflict::ConflictVerdict;
 use crate::run::RunRecord;
 
 mod rules;
@@ -104,6 +105,12 @@ pub enum Verdict {
         /// The most frequent SQLSTATE.
         sqlstate: String,
     },
+    /// Tries were lost because other transactions were in the way.
+    Conflicts {
+        /// How many, of which kinds, and what may be the reason.
+        #[serde(flatten)]
+        conflicts: ConflictVerdict,
+    },
     /// More tries were repeated than transactions committed.
     RetriesDominate {
         /// Tries beyond the first per committed transaction.
@@ -158,7 +165,10 @@ impl From<Verdict> for VerdictRecord {
         Self {
             severity: words::severity(&verdict),
             text: words::text(&verdict),
-            advice: words::advice(&verdict).to_owned(),
+            advice: match &verdict {
+                Verdict::Conflicts { conflicts } => conflicts.advice(),
+                _ => words::advice(&verdict).to_owned(),
+            },
             verdict,
         }
     }

@@ -147,6 +147,8 @@ pub(super) struct Failure {
     pub(super) class: RetryClass,
     /// The statement that failed, by its slot.
     pub(super) slot: usize,
+    /// A commit was with the server: COMMIT, or a write outside a block.
+    pub(super) at_commit: bool,
 }
 
 /// Why a client must end, found while reading replies.

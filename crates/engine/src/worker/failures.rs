@@ -4,6 +4,7 @@
 //! Serialization/Deadlock Retries"); which errors may be tried again is the
 //! dialect's to say.
 
+use pgdyno_record::ConflictKind;
 use pgdyno_record::sqlstate::SqlState;
 use pgdyno_script::error::RunError;
 use pgdyno_script::sql::StoreMode;
@@ -73,7 +74,7 @@ pub(super) fn sql(core: &mut Core, cx: Cx<'_>, client: &mut Client, committing: 
         class = RetryClass::NotRetryable;
     }
     let slot = cx.requests.slot(client.script, client.pc, client.replies.results);
-    client.failure = Some(Failure { sqlstate: counted(sqlstate.as_str()), class, slot });
+    client.failure = Some(Failure { sqlstate: counted(sqlstate.as_str()), class, slot, at_commit: committing });
     if !class.is_retryable() && (!cx.plan.continue_on_error || error.is_fatal()) {
         return aborted_by_server(core, cx, client, error);
     }
@@ -123,6 +124,17 @@ pub(super) fn rolled_back(core: &mut Core, cx: Cx<'_>, client: &mut Client) -> F
     decide(core, cx, client, class)
 }
 
+/// The kind of conflict that a class of errors tells of.
+fn conflict(class: RetryClass) -> Option<ConflictKind> {
+    match class {
+        RetryClass::Serialization => Some(ConflictKind::Serialization),
+        RetryClass::Deadlock => Some(ConflictKind::Deadlock),
+        RetryClass::Conflict => Some(ConflictKind::Conflict),
+        RetryClass::SchemaChanged => Some(ConflictKind::SchemaChanged),
+        RetryClass::NotRetryable | RetryClass::OutcomeUnknown => None,
+    }
+}
+
 /// Tries again, or gives the transaction up.
 fn decide(core: &mut Core, cx: Cx<'_>, client: &mut Client, class: RetryClass) -> Flow {
     let sqlstate = client.failure.map_or(SqlState::INTERNAL_ERROR, |failure| failure.sqlstate);
@@ -139,14 +151,19 @@ fn decide(core: &mut Core, cx: Cx<'_>, client: &mut Client, class: RetryClass) -
     if cx.plan.verbose_errors {
         tell_decision(core, cx, client, again);
     }
-    let statement = &mut core.figures.tally().statements[slot];
+    let lost_us = core.now_ns.saturating_sub(client.try_begin_ns) / 1000;
+    let tally = core.figures.tally();
+    if let (Some(script), Some(kind)) = (tally.scripts.get_mut(client.script), conflict(class)) {
+        script.conflicts.count(kind, client.failure.is_some_and(|failure| failure.at_commit));
+    }
+    let statement = &mut tally.statements[slot];
     if !again {
         statement.failures += 1;
+        tally.scripts[client.script].lost_us_sum += lost_us;
         return advance::end_transaction(core, cx, client, End::Failed(sqlstate));
     }
     statement.retries += 1;
-    let lost_us = core.now_ns.saturating_sub(client.try_begin_ns) / 1000;
-    core.figures.tally().scripts[client.script].retry(sqlstate, lost_us);
+    tally.scripts[client.script].retry(sqlstate, lost_us);
     client.tries += 1;
     client.pc = 0;
     client.without_effect = false;

@@ -57,6 +57,7 @@ pub(crate) fn record() -> RunRecord {
         timeline,
         audits: audits(commits),
         target_statistics: None,
+        tpcc: None,
         machine: MachineRecord {
             cpu_model: "AMD EPYC 7R13".to_owned(),
             cores: 2,
@@ -243,7 +244,31 @@ mod tests {
     const EXAMPLE: &str = include_str!("../../schema/run-record-1.example.json");
 
     /// Parts that came after the first records: they may be missing.
-    const OPTIONAL: [&str; 2] = ["reset", "target_statistics"];
+    const OPTIONAL: [&str; 3] = ["reset", "target_statistics", "tpcc"];
+
+    fn tpcc() -> crate::TpccRecord {
+        crate::TpccRecord {
+            label: "derived from TPC-C; no result in the sense of the TPC".to_owned(),
+            profile: "faithful".to_owned(),
+            warehouses: 2,
+            nopm: 1_200.0,
+            nopm_database: Some(1_201.5),
+            tpm: 2_770.0,
+            tpm_database: Some(2_785.0),
+            efficiency_percent: Some(99.5),
+            rolled_back: 12,
+            types: vec![crate::TpccType {
+                name: "new order".to_owned(),
+                completed: 1_200,
+                share_percent: 43.5,
+                share_percent_min: 0.0,
+                p90_us: 3_000,
+                p90_us_max: 5_000_000,
+            }],
+            counters: [("order_lines".to_owned(), 12_000)].into(),
+            alarms: vec!["one sentence".to_owned()],
+        }
+    }
 
     fn validator() -> jsonschema::Validator {
         let schema = serde_json::from_str(SCHEMA).unwrap();
@@ -293,6 +318,7 @@ mod tests {
         });
         full.plan.session_settings.insert("work_mem".to_owned(), "64MB".to_owned());
         full.target_statistics = Some(statistics());
+        full.tpcc = Some(tpcc());
         full.audits[0].outcome = AuditOutcome::Failed;
         full.audits[1].outcome = AuditOutcome::Skipped;
         full.audits[1].expected = None;

@@ -87,6 +87,7 @@ fn totals(tally: &Tally, seconds: f64) -> Totals {
         tps: per_second(total.committed, seconds),
         goodput_tps: per_second(did_work(&total), seconds),
         counts: Counts::from(&total),
+        conflicts: total.conflicts.to_records(),
         rows_written_per_commit: mean(total.rows_written.into(), total.committed),
         response: total.response.to_record(),
         service: total.service.to_record(),

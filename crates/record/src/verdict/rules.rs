@@ -1,5 +1,6 @@
 //! The rules: from the figures of a record to what can be said about it.
 
+use crate::conflict::ConflictVerdict;
 use crate::run::{AuditOutcome, EndKind, RunRecord, StatementRecord};
 use crate::timeline::TimelineRecord;
 use crate::verdict::Verdict;
@@ -118,6 +119,8 @@ fn outcomes(record: &RunRecord) -> Vec<Verdict> {
             sqlstate: most.map_or_else(String::new, |(state, _)| state.to_string()),
         });
     }
+    let conflicts = ConflictVerdict::of(record);
+    verdicts.extend(conflicts.map(|conflicts| Verdict::Conflicts { conflicts }));
     let retries_per_commit = ratio(counts.retries, counts.committed);
     if retries_per_commit > RETRIES_PER_COMMIT_MAX {
         verdicts.push(Verdict::RetriesDominate { retries_per_commit });

@@ -11,11 +11,13 @@ pub(super) fn severity(verdict: &Verdict) -> Severity {
         | Verdict::UnknownOutcomes { .. }
         | Verdict::Interrupted => Severity::Note,
         Verdict::Failures { share, .. } if *share <= FAILURE_SHARE_MAX => Severity::Note,
+        Verdict::Conflicts { conflicts } if !conflicts.is_heavy() => Severity::Note,
         Verdict::Unsteady { .. }
         | Verdict::NotWarmedUp { .. }
         | Verdict::DriverSaturated { .. }
         | Verdict::WritesFoundNoRow { .. }
         | Verdict::Failures { .. }
+        | Verdict::Conflicts { .. }
         | Verdict::RetriesDominate { .. }
         | Verdict::RateNotReached { .. }
         | Verdict::ClientsAborted { .. } => Severity::Warning,
@@ -65,6 +67,7 @@ pub(super) fn text(verdict: &Verdict) -> String {
         Verdict::Failures { share, sqlstate } => {
             format!("{} of transactions failed, most with {sqlstate}", percent(*share))
         }
+        Verdict::Conflicts { conflicts } => conflicts.text(),
         Verdict::RetriesDominate { retries_per_commit } => {
             format!("{retries_per_commit:.1} repeated tries for each transaction committed")
         }
@@ -117,7 +120,8 @@ pub(super) fn advice(verdict: &Verdict) -> &'static str {
         }
         Verdict::UnknownOutcomes { .. } => "the audits allow for them",
         Verdict::RateNotReached { .. } => "offer less, or read the result as the most it can do",
-        Verdict::Interrupted => "",
+        // Said by the verdict itself, with figures.
+        Verdict::Conflicts { .. } | Verdict::Interrupted => "",
         Verdict::Aborted { .. } => "the server's log says more",
         Verdict::ClientsAborted { .. } => {
             "the others went on with less load than planned; see the errors in the record"

@@ -102,6 +102,7 @@ fn name(verdict: &Verdict) -> &'static str {
         Verdict::AuditFailed { .. } => "an audit failed",
         Verdict::NotAudited { .. } => "not audited",
         Verdict::Failures { .. } => "transactions failed",
+        Verdict::Conflicts { .. } => "conflicts",
         Verdict::RetriesDominate { .. } => "mostly retries",
         Verdict::UnknownOutcomes { .. } => "some outcomes unknown",
         Verdict::RateNotReached { .. } => "rate not reached",

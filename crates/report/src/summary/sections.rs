@@ -139,6 +139,7 @@ fn transactions(page: &mut Page<'_>, record: &RunRecord) {
         retried(counts),
         failed(counts),
         format!("{} unknown", count(counts.unknown)),
+        lost_time(record, page.style),
     ];
     if let Some(limit_us) = record.plan.latency_limit_us {
         let limit = duration_us(limit_us as f64, page.style.unicode);
@@ -148,6 +149,17 @@ fn transactions(page: &mut Page<'_>, record: &RunRecord) {
         }
     }
     page.section_as_is("transactions", &flow(&facts, GAP, page.fact_columns()));
+}
+
+/// The part of the clients' time that went into tries which did not commit.
+fn lost_time(record: &RunRecord, style: &Style) -> String {
+    let lost_s = record.totals.counts.lost_us_sum as f64 / 1e6;
+    let all_s = record.totals.seconds * f64::from(record.plan.clients);
+    if lost_s <= 0.0 || all_s <= 0.0 {
+        return String::new();
+    }
+    let lost = duration_s(lost_s, style.unicode);
+    format!("{lost} in failed tries ({} of the clients' time)", share(lost_s / all_s))
 }
 
 fn retried(counts: &Counts) -> String {
