@@ -1,6 +1,5 @@
-//! The figures of TPC-C's tables, what they must be, and whether the tables
-//! are there: the accounting that the standard's conditions do not do, against
-//! what was acknowledged to the clients.
+//! The figures of TPC-C's tables and what they must be: the accounting that the
+//! standard's conditions do not do, against what was acknowledged to clients.
 //!
 //! A committed new order takes one number of a district and adds one order; a
 //! payment adds one row of history and one amount to warehouse, district and
@@ -8,12 +7,8 @@
 //! `new_order`. So nothing can be lost or doubled unseen. The only tolerance
 //! is that of commits whose outcome is not known.
 
-use super::{DISTRICTS, Loaded, ORDERS, Profile, Tpcc, UNDELIVERED, functions};
-use crate::audit::{AccessError, ProbeError, read_figures};
+use super::{DISTRICTS, ORDERS, UNDELIVERED};
 use crate::figures::{Commits, Figures, Finding, Verdict, judge_equal, judge_rows};
-use crate::session::{Session, SqlError};
-use crate::tpcc::random::Constants;
-use crate::workload::Found;
 
 const WAREHOUSES: &str = "rows in warehouse";
 const DISTRICT_ROWS: &str = "rows in district";
@@ -165,122 +160,6 @@ fn judge_still(warehouses: i128, districts: i128) -> Finding {
 
 fn named(figures: &[&str], value: impl Fn(&str) -> i128) -> Vec<(String, i128)> {
     figures.iter().map(|figure| ((*figure).to_owned(), value(figure))).collect()
-}
-
-const WHAT: &str = "looking for the tables";
-const PARAMETERS_QUERY: &str = "SELECT name, value FROM tpcc_parameters";
-const ROWS_QUERY: &str = "SELECT (SELECT count(*) FROM warehouse) AS warehouses, \
-     (SELECT count(*) FROM district) AS districts, \
-     (SELECT coalesce(max(w_id), 0) FROM warehouse) AS last";
-
-/// What the tables tell of their load: the number of warehouses and the rest.
-/// `None` where a part of it is missing.
-fn read_loaded(session: &mut dyn Session) -> Result<Option<(u64, Loaded)>, AccessError> {
-    let (_, rows) = session.query(PARAMETERS_QUERY).map_err(|source| AccessError::Statement {
-        what: WHAT,
-        sql: PARAMETERS_QUERY.to_owned(),
-        source,
-    })?;
-    let value = |wanted: &str| {
-        rows.iter().find_map(|row| match row.as_slice() {
-            [Some(name), Some(value)] if name == wanted => Some(value.as_str()),
-            _ => None,
-        })
-    };
-    let number = |name: &str| value(name).and_then(|text| text.parse::<u64>().ok());
-    let told = || {
-        let profile = value("profile").and_then(Profile::by_name)?;
-        let (c_last, c_id, ol_i_id) = (number("c_last")?, number("c_id")?, number("ol_i_id")?);
-        let constants = Constants { c_last, c_id, ol_i_id };
-        Some((number("warehouses")?, Loaded { constants, profile }))
-    };
-    Ok(told())
-}
-
-/// What the tables were loaded with, read where it was not yet.
-pub(super) fn loaded(tpcc: &Tpcc, session: &mut dyn Session) -> Result<Loaded, AccessError> {
-    if let Some(loaded) = tpcc.loaded() {
-        return Ok(loaded);
-    }
-    let told = read_loaded(session)?;
-    told.map(|(_, loaded)| loaded).ok_or_else(|| AccessError::Answer {
-        what: WHAT,
-        sql: PARAMETERS_QUERY.to_owned(),
-        answer: "rows are missing".to_owned(),
-    })
-}
-
-/// Looks for the tables, and remembers what they were loaded with.
-pub(super) fn probe(
-    tpcc: &Tpcc,
-    session: &mut dyn Session,
-    target: &str,
-) -> Result<Found, ProbeError> {
-    const WORKLOAD: &str = "tpcc";
-    let command = |scale: u64| {
-        let mut command = format!("pgdyno init {target} --workload {WORKLOAD} --scale {scale}");
-        let params = tpcc.params.told();
-        for (name, value) in params.iter().filter(|(name, _)| *name == "profile") {
-            if tpcc.params.profile != Profile::Faithful {
-                command.push_str(&format!(" --param {name}={value}"));
-            }
-        }
-        if tpcc.params.procs {
-            command.push_str(" --param procs=1");
-        }
-        command
-    };
-    let missing = |source: SqlError| ProbeError::Missing {
-        workload: WORKLOAD,
-        words: source.text,
-        command: command(tpcc.scale),
-    };
-    let incomplete = |found: String, scale: u64| ProbeError::Incomplete {
-        workload: WORKLOAD,
-        found,
-        command: command(scale),
-    };
-    let told = match read_loaded(session) {
-        Ok(told) => told,
-        Err(AccessError::Statement { source, .. }) if source.is_undefined_table() => {
-            return Err(missing(source));
-        }
-        Err(error) => return Err(error.into()),
-    };
-    let Some((scale, loaded)) = told else {
-        return Err(incomplete("tpcc_parameters has not all of its rows".to_owned(), tpcc.scale));
-    };
-    let found = match read_figures(session, WHAT, ROWS_QUERY) {
-        Ok(found) => found,
-        Err(AccessError::Statement { source, .. }) if source.is_undefined_table() => {
-            return Err(missing(source));
-        }
-        Err(error) => return Err(error.into()),
-    };
-    let warehouses = i128::from(scale);
-    let fits = ["warehouses", "last"].iter().all(|figure| found.get(figure) == warehouses)
-        && found.get("districts") == warehouses * i128::from(DISTRICTS);
-    if !fits {
-        let (rows, districts) = (found.get("warehouses"), found.get("districts"));
-        let found = format!("{rows} of {scale} warehouses, {districts} districts");
-        return Err(incomplete(found, scale));
-    }
-    if loaded.profile != tpcc.params.profile {
-        let (is, wanted) = (loaded.profile.name(), tpcc.params.profile.name());
-        let found = format!("they were loaded with profile={is}, not profile={wanted}");
-        return Err(incomplete(found, scale));
-    }
-    if tpcc.params.procs {
-        let found = read_figures(session, WHAT, &functions::count_query())?;
-        let (count, all) = (found.get("routines"), functions::ROUTINES.len());
-        if count < all as i128 {
-            let found = format!("{count} of {all} routines for procs=1");
-            return Err(incomplete(found, scale));
-        }
-    }
-    // The tables of a run do not change; a second look finds the same.
-    let _ = tpcc.loaded.set(loaded);
-    Ok(Found { scale })
 }
 
 /// True where nothing was changed since the load.

@@ -14,7 +14,7 @@ const STREAM_COUNTS: u64 = 0xc047;
 const N: usize = ORDERS as usize;
 
 // Every customer places one order; and pairs of orders need an even number.
-const _: () = assert!(CUSTOMERS == ORDERS && ORDERS % 2 == 0 && LINES == ORDERS * 10);
+const _: () = assert!(CUSTOMERS == ORDERS && ORDERS.is_multiple_of(2) && LINES == ORDERS * 10);
 
 /// The customer of each order: a random permutation of all of them.
 ///

@@ -14,7 +14,7 @@ use std::ops::Range;
 
 use super::district::{customers, line_counts};
 use super::random::{Constants, Rng, push_last_name};
-use super::schema::{
+use super::shapes::{
     CUSTOMER, DISTRICT, HISTORY, ITEM, NEW_ORDER, ORDER, ORDER_LINE, PARAMETERS, STOCK, WAREHOUSE,
 };
 use super::{

@@ -7,7 +7,9 @@ use pgdyno_target::dialect::{Dialect, ForeignKeys};
 
 use super::terminal::TpccTerminals;
 use super::transactions;
-use super::{DESCRIPTION, Profile, Tpcc, audits, conditions, population, reset, sanity, schema};
+use super::{
+    DESCRIPTION, Profile, Tpcc, audits, conditions, population, probe, reset, sanity, schema,
+};
 use crate::audit::{AccessError, ProbeError};
 use crate::condition::Condition;
 use crate::figures::{Commits, Figures, Finding};
@@ -103,7 +105,7 @@ impl Workload for Tpcc {
         &self,
         session: &mut dyn Session,
     ) -> Result<Option<Arc<dyn Terminals>>, AccessError> {
-        let c_last = audits::loaded(self, session)?.constants.c_last;
+        let c_last = probe::loaded(self, session)?.constants.c_last;
         Ok(Some(Arc::new(TpccTerminals::new(self.params, self.scale, c_last))))
     }
 
@@ -124,7 +126,7 @@ impl Workload for Tpcc {
     }
 
     fn probe(&self, session: &mut dyn Session, target: &str) -> Result<Found, ProbeError> {
-        audits::probe(self, session, target)
+        probe::probe(self, session, target)
     }
 
     fn reset(
