@@ -1,16 +1,12 @@
 //! `pgdyno init --resume` after crashes: nothing is lost, nothing is doubled.
 
-#![allow(clippy::unwrap_used, reason = "a failing helper is a failing test")]
-#![allow(clippy::print_stderr, reason = "a test tells its seed")]
-
-mod server;
-
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant, SystemTime};
 
 use nix::sys::signal::Signal;
 use pgdyno_wire::Connection;
-use server::Server;
+
+use crate::server::Server;
 
 /// Loads that are broken off.
 const KILLS: u32 = 20;
@@ -29,7 +25,7 @@ const WAYS: [&str; 2] =
 
 /// Everything that a load leaves: every column of every row, without an order,
 /// and the keys.
-const CHECKSUM: &str = "SELECT concat_ws(' ', \
+pub(crate) const CHECKSUM: &str = "SELECT concat_ws(' ', \
     (SELECT count(*) || ':' || sum(hashtextextended(t::text, 0)::numeric) FROM pgbench_branches t), \
     (SELECT count(*) || ':' || sum(hashtextextended(t::text, 0)::numeric) FROM pgbench_tellers t), \
     (SELECT count(*) || ':' || sum(hashtextextended(t::text, 0)::numeric) FROM pgbench_accounts t), \
@@ -122,11 +118,11 @@ fn break_off(server: &mut Server, mut load: Child, kill: u32) {
     load.wait().unwrap();
 }
 
-fn checksum(server: &Server) -> String {
+pub(crate) fn checksum(server: &Server) -> String {
     server.try_connect().unwrap().query_one_text(CHECKSUM).unwrap().unwrap()
 }
 
-fn finish(server: &Server, way: &str, resume: bool) {
+pub(crate) fn finish(server: &Server, way: &str, resume: bool) {
     let output = init(server, way, resume).stderr(Stdio::piped()).output().unwrap();
     assert!(output.status.success(), "{way}: {}", String::from_utf8_lossy(&output.stderr));
 }

@@ -1,0 +1,76 @@
+//! Whatever the way of loading, the rows are the same.
+
+use std::process::Command;
+
+use crate::crashes::{checksum, finish};
+use crate::server::Server;
+
+/// One value of a query.
+fn value(server: &Server, sql: &str) -> String {
+    server.try_connect().unwrap().query_one_text(sql).unwrap().unwrap_or_default()
+}
+
+/// Copied, inserted, made by the server, or spread over partitions: every
+/// column of every row is the same, and so are the keys.
+#[test]
+fn rows_are_the_same_in_every_way() {
+    let server = Server::start();
+    finish(&server, "-j 2", false);
+    let expected = checksum(&server);
+    for way in [
+        "-j 1",
+        "-j 1 --resume",
+        "-j 2 --load-method insert-single",
+        "-j 2 --load-method server",
+        "-j 1 --param partitions=3",
+        "-j 2 --param partitions=4 --param partition-method=hash --load-method server",
+    ] {
+        finish(&server, way, false);
+        let found = checksum(&server);
+        // Partitions have keys of their own.
+        let kept: Vec<&str> = found.split(' ').take(4).collect();
+        assert!(expected.starts_with(&kept.join(" ")), "{way}: {found}, not {expected}");
+        assert!(found.ends_with(" no marks") && found.contains("pgbench_accounts_pkey"), "{found}");
+        let parts = "SELECT string_agg(n, ' ') FROM (SELECT count(*)::text AS n FROM \
+                     pgbench_accounts GROUP BY tableoid ORDER BY tableoid::regclass::text) p";
+        let parts = value(&server, parts);
+        match way {
+            "-j 1 --param partitions=3" => assert_eq!(parts, "33334 33334 33332"),
+            _ if way.contains("partitions=4") => assert_eq!(parts.split(' ').count(), 4, "{parts}"),
+            _ => assert_eq!(parts, "100000", "{way}"),
+        }
+    }
+}
+
+/// A load that was broken off is gone on with by the same command only; each
+/// difference is named, and nothing is touched.
+#[test]
+fn another_load_is_not_gone_on_with() {
+    let server = Server::start();
+    let mut session = server.try_connect().unwrap();
+    finish(&server, "-j 2", false);
+    // What a load leaves that dies right before its end.
+    session
+        .execute("CREATE TABLE pgdyno_load (part varchar(8), number bigint, words text)")
+        .unwrap();
+    session
+        .execute(
+            "INSERT INTO pgdyno_load VALUES ('tables', 0, NULL), ('plan', 0, \
+             E'workload=tpcb\\nscale=1\\nseed=5')",
+        )
+        .unwrap();
+    let output = Command::new(env!("CARGO_BIN_EXE_pgdyno"))
+        .args(["-q", "init", &server.words(), "--seed", "6", "-s", "2", "--resume"])
+        .args(["--load-method", "insert"])
+        .output()
+        .unwrap();
+    let words = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(1), "{words}");
+    for part in ["scale 1 (now 2)", "seed 5 (now 6)", "load method none (now insert)", "hint: "] {
+        assert!(words.contains(part), "{part}: {words}");
+    }
+    assert_eq!(value(&server, "SELECT count(*)::text FROM pgbench_accounts"), "100000");
+    // Without the word, everything is made anew, and nothing of it stays.
+    finish(&server, "-j 2", false);
+    assert!(checksum(&server).ends_with(" no marks"));
+}
