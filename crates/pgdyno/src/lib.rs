@@ -24,4 +24,5 @@ mod signals;
 mod size;
 mod table_params;
 mod terminal;
+mod tpcc;
 mod workloads;

@@ -32,6 +32,7 @@ use crate::failure::Failure;
 use crate::live::Live;
 use crate::opened::{Opened, Wishes};
 use crate::terminal::Terminal;
+use crate::tpcc;
 use crate::{audits, bounds, filling, open_files, program, signals, table_params};
 
 /// The measured interval where neither time nor transactions were given.
@@ -72,6 +73,7 @@ pub(crate) fn run(args: &RunArgs, terminal: &Terminal) -> Result<(), Failure> {
     let settings = assemble::settings(&mut opened.connect(&stop)?);
     announce(args, &plan, &opened, terminal);
     let live = Arc::new(Live::new(terminal.err, terminal.is_quiet()));
+    let watch = tpcc::Watch::start(workload, || opened.connect(&stop).ok());
     let outcome =
         pgdyno_engine::run(plan.clone(), live, &stop).map_err(|error| start_failed(&error))?;
     let facts = Facts {
@@ -87,6 +89,7 @@ pub(crate) fn run(args: &RunArgs, terminal: &Terminal) -> Result<(), Failure> {
         reset,
     };
     let mut record = assemble::record(&facts, &outcome);
+    record.tpcc = watch.record(workload, &outcome);
     // Before the audits, which may take minutes: whoever ends them by a second
     // signal keeps what was measured.
     let store = Store::new(&args.output.records);
@@ -348,8 +351,9 @@ fn announce(args: &RunArgs, plan: &RunPlan, opened: &Opened, terminal: &Terminal
     };
     let warmup = warmup_words(plan, unicode);
     let what = if args.scripts.is_empty() { &args.workload.workload } else { "scripts" };
+    let label = tpcc::running_label(&args.workload);
     terminal.say(&format!(
-        "Running {what} on {}: {}, {}, {length}{warmup} (seed {}) …",
+        "Running {what}{label} on {}: {}, {}, {length}{warmup} (seed {}) …",
         opened.detected_title(),
         format::counted(u64::from(plan.clients.get()), "client"),
         format::counted(u64::from(plan.workers.get()), "worker"),

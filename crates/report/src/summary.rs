@@ -15,6 +15,7 @@ mod effects;
 mod endpoints;
 mod headline;
 mod sections;
+mod tpcc;
 
 /// Columns before the facts: two blanks, the label, two blanks.
 const LABEL_COLUMNS: usize = 16;

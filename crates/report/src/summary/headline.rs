@@ -120,6 +120,8 @@ fn what_ran(record: &RunRecord, style: &Style) -> Vec<String> {
         Some(scale) => format!("{} scale {scale}", workload.name),
         None => workload.name.clone(),
     }];
+    let other_work = record.tpcc.as_ref().filter(|tpcc| tpcc.profile != "faithful");
+    facts.extend(other_work.map(|tpcc| format!("profile {}", tpcc.profile)));
     facts.push(short_version(&target.server_version).to_owned());
     facts.extend(target.name.clone());
     facts.extend(target.tls.as_ref().map(|tls| tls.version.clone()));

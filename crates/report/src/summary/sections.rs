@@ -12,10 +12,14 @@ use crate::style::{Style, columns_of, cut, flow, wrap};
 /// counted.
 const ITEMS_MAX: usize = 4;
 
+/// Share of the clients' time in failed tries below which it is not worth a word.
+const LOST_SHARE_MIN: f64 = 0.01;
+
 /// Between two facts of one section.
 const GAP: &str = "   ";
 
 pub(super) fn add(page: &mut Page<'_>, record: &RunRecord) {
+    super::tpcc::add(page, record);
     latency(page, record);
     rate_kept(page, record);
     connections(page, record);
@@ -155,7 +159,7 @@ fn transactions(page: &mut Page<'_>, record: &RunRecord) {
 fn lost_time(record: &RunRecord, style: &Style) -> String {
     let lost_s = record.totals.counts.lost_us_sum as f64 / 1e6;
     let all_s = record.totals.seconds * f64::from(record.plan.clients);
-    if lost_s <= 0.0 || all_s <= 0.0 {
+    if all_s <= 0.0 || lost_s / all_s < LOST_SHARE_MIN {
         return String::new();
     }
     let lost = duration_s(lost_s, style.unicode);

@@ -1,0 +1,234 @@
+//! The figures of a TPC-C run: what the clients were told, and what the
+//! database counts of itself meanwhile.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::JoinHandle;
+use std::time::{Duration, SystemTime};
+
+use pgdyno_engine::outcome::RunOutcome;
+use pgdyno_record::tpcc::NOPM_MAX_PER_WAREHOUSE;
+use pgdyno_record::{TpccRecord, TpccType};
+use pgdyno_wire::Connection;
+use pgdyno_workload::Workload;
+use pgdyno_workload::tpcc::deck::KINDS;
+use pgdyno_workload::tpcc::terminal::COUNTERS;
+use pgdyno_workload::tpcc::transactions;
+
+use crate::cli::WorkloadArgs;
+
+/// The workload's name.
+const NAME: &str = "tpcc";
+
+/// How often the database is asked: often enough to meet the ends of a short
+/// interval, and no load worth mentioning.
+const ASK_EVERY: Duration = Duration::from_secs(1);
+
+/// Of the time at least so much goes by between two questions for each part
+/// that a question takes: on large tables it may take long.
+const PAUSE_PER_QUESTION: u32 = 50;
+
+/// How often the thread looks whether the run is over.
+const LOOK_EVERY: Duration = Duration::from_millis(20);
+
+const ORDERS: &str = "SELECT sum(d_next_o_id)::bigint FROM district";
+
+/// As HammerDB counts: all databases of the server, rollbacks too.
+const TRANSACTIONS: &str =
+    "SELECT sum(xact_commit + xact_rollback)::bigint FROM pg_catalog.pg_stat_database";
+
+/// What was read at one moment.
+#[derive(Debug, Clone, Copy)]
+struct Sample {
+    at: SystemTime,
+    orders: i64,
+    transactions: Option<i64>,
+}
+
+/// Reads the database's counters while a run goes on, over a session of its
+/// own.
+pub(crate) struct Watch {
+    over: Arc<AtomicBool>,
+    thread: Option<JoinHandle<Vec<Sample>>>,
+}
+
+impl Watch {
+    /// Starts to watch a run of TPC-C; of other workloads there is nothing to
+    /// read. A database that does not answer is no reason to give up a run.
+    pub(crate) fn start(
+        workload: Option<&dyn Workload>,
+        connect: impl FnOnce() -> Option<Connection>,
+    ) -> Self {
+        let over = Arc::new(AtomicBool::new(false));
+        if workload.is_none_or(|workload| workload.name() != NAME) {
+            return Self { over, thread: None };
+        }
+        let flag = Arc::clone(&over);
+        let thread = connect().and_then(|connection| {
+            let body = move || watch(connection, &flag);
+            std::thread::Builder::new().name("tpcc counters".to_owned()).spawn(body).ok()
+        });
+        Self { over, thread }
+    }
+
+    /// The figures of the run; `None` of other workloads.
+    pub(crate) fn record(
+        mut self,
+        workload: Option<&dyn Workload>,
+        outcome: &RunOutcome,
+    ) -> Option<TpccRecord> {
+        let samples = self.samples();
+        let workload = workload.filter(|workload| workload.name() == NAME)?;
+        let minutes = outcome.measured.as_secs_f64() / 60.0;
+        (minutes > 0.0).then(|| record(workload, outcome, &samples, minutes))
+    }
+
+    fn samples(&mut self) -> Vec<Sample> {
+        self.over.store(true, Ordering::Relaxed);
+        self.thread.take().and_then(|thread| thread.join().ok()).unwrap_or_default()
+    }
+}
+
+impl Drop for Watch {
+    fn drop(&mut self) {
+        self.samples();
+    }
+}
+
+/// What the line that announces a run says behind the workload's name.
+pub(crate) fn running_label(choice: &WorkloadArgs) -> &'static str {
+    let is_lighter = |(name, value): &(String, String)| name == "profile" && value == "hammerdb";
+    match choice.workload == NAME && choice.params.iter().any(is_lighter) {
+        true => " (the lighter work of HammerDB's profile)",
+        false => "",
+    }
+}
+
+fn watch(mut connection: Connection, over: &AtomicBool) -> Vec<Sample> {
+    let mut samples = Vec::new();
+    let mut next = SystemTime::now();
+    while !over.load(Ordering::Relaxed) {
+        if SystemTime::now() < next {
+            std::thread::sleep(LOOK_EVERY);
+            continue;
+        }
+        let begin = SystemTime::now();
+        let Ok(orders) = connection.query_one_i64(ORDERS) else { break };
+        let at = SystemTime::now();
+        // Where there is no such view, it is not asked for again and again.
+        let known = samples.last().is_none_or(|last: &Sample| last.transactions.is_some());
+        let transactions = if known { connection.query_one_i64(TRANSACTIONS).ok() } else { None };
+        samples.push(Sample { at, orders, transactions });
+        let took = begin.elapsed().unwrap_or_default();
+        next = begin + ASK_EVERY.max(took * PAUSE_PER_QUESTION);
+    }
+    samples
+}
+
+fn record(
+    workload: &dyn Workload,
+    outcome: &RunOutcome,
+    samples: &[Sample],
+    minutes: f64,
+) -> TpccRecord {
+    let params = workload.params();
+    let value = |name: &str| {
+        let found = params.iter().find(|(param, _)| *param == name);
+        found.map(|(_, value)| value.as_str()).unwrap_or_default()
+    };
+    let profile = value("profile").to_owned();
+    let scripts = &outcome.tally.scripts;
+    let completed =
+        |at: usize| scripts.get(at).map_or(0, |script| script.committed + script.rolled_back);
+    let all: u64 = (0..KINDS.len()).map(completed).sum();
+    let nopm = scripts.first().map_or(0, |script| script.committed) as f64 / minutes;
+    let inside = inside(outcome, samples);
+    let warehouses = workload.scale();
+    let ceiling = NOPM_MAX_PER_WAREHOUSE * warehouses as f64;
+    let mut record = TpccRecord {
+        label: label(&profile),
+        profile,
+        warehouses,
+        nopm,
+        nopm_database: per_minute(&inside, |sample| Some(sample.orders)),
+        tpm: all as f64 / minutes,
+        tpm_database: per_minute(&inside, |sample| sample.transactions),
+        efficiency_percent: (value("think") == "1").then(|| nopm * 100.0 / ceiling),
+        rolled_back: scripts.first().map_or(0, |script| script.rolled_back),
+        types: KINDS
+            .into_iter()
+            .map(|kind| {
+                let at = kind.index();
+                let response = scripts.get(at).map(|script| script.response.to_record());
+                TpccType {
+                    name: transactions::name(kind).to_owned(),
+                    completed: completed(at),
+                    share_percent: completed(at) as f64 * 100.0 / all.max(1) as f64,
+                    share_percent_min: kind.permille_min() as f64 / 10.0,
+                    p90_us: response.map_or(0, |response| response.p90_us),
+                    p90_us_max: kind.response_limit_s() * 1_000_000,
+                }
+            })
+            .collect(),
+        counters: COUNTERS
+            .iter()
+            .zip(&outcome.tally.counters)
+            .map(|(name, count)| ((*name).to_owned(), *count))
+            .collect(),
+        alarms: Vec::new(),
+    };
+    record.judge();
+    record
+}
+
+fn label(profile: &str) -> String {
+    match profile {
+        "hammerdb" => {
+            "the lighter work of HammerDB's TPROC-C, derived from TPC-C; not comparable \
+                       with the faithful profile, and no result in the sense of the TPC"
+        }
+        _ => "derived from TPC-C; no result in the sense of the TPC",
+    }
+    .to_owned()
+}
+
+/// The first and the last sample of the measured interval.
+fn inside(outcome: &RunOutcome, samples: &[Sample]) -> Option<(Sample, Sample)> {
+    let end = outcome.started_at + outcome.measured;
+    let mut inside =
+        samples.iter().filter(|sample| sample.at >= outcome.started_at && sample.at <= end);
+    let first = inside.next()?;
+    Some((*first, *inside.next_back()?))
+}
+
+/// How fast a counter grew between two samples.
+fn per_minute(
+    samples: &Option<(Sample, Sample)>,
+    counter: impl Fn(&Sample) -> Option<i64>,
+) -> Option<f64> {
+    let (first, last) = samples.as_ref()?;
+    let seconds = last.at.duration_since(first.at).ok()?.as_secs_f64();
+    let grown = counter(last)?.checked_sub(counter(first)?)?;
+    (seconds > 0.0 && grown >= 0).then(|| grown as f64 / seconds * 60.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A rate is the growth between two moments; without two there is none.
+    #[test]
+    fn rates_need_two_samples() {
+        let at = |s: u64, orders| Sample {
+            at: SystemTime::UNIX_EPOCH + Duration::from_secs(s),
+            orders,
+            transactions: (orders > 100).then_some(orders * 2),
+        };
+        let pair = Some((at(10, 100), at(40, 400)));
+        assert_eq!(per_minute(&pair, |sample| Some(sample.orders)), Some(600.0));
+        assert_eq!(per_minute(&pair, |sample| sample.transactions), None);
+        assert_eq!(per_minute(&None, |sample| Some(sample.orders)), None);
+        let back = Some((at(10, 100), at(40, 50)));
+        assert_eq!(per_minute(&back, |sample| Some(sample.orders)), None);
+    }
+}
