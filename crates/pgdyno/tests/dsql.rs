@@ -110,3 +110,30 @@ fn forbidden_wishes_are_refused() {
     assert_eq!(code, 1, "{err}");
     assert!(err.contains("\"statement_timeout\"") && err.contains("search_path"), "{err}");
 }
+
+/// With one branch, 32 clients and one try most transactions fail; the summary
+/// and the record say why, by DSQL's own code, and what to change.
+#[test]
+fn a_hot_row_is_named() {
+    let place = Place::start();
+    let folder = tempfile::tempdir().unwrap();
+    let (code, out, err) = place.pgdyno(folder.path(), "init --scale 1", None);
+    assert_eq!(code, 0, "{out}\n{err}");
+    let words = "run -c 32 -j 2 -t 20 --json out.json";
+    let (_, out, err) = place.pgdyno(folder.path(), words, None);
+    let page = out.split_whitespace().collect::<Vec<_>>().join(" ");
+    for part in ["OC000: another transaction", "at COMMIT", "32 clients at scale 1", "hot rows"] {
+        assert!(page.contains(part), "{part}: {out}\n{err}");
+    }
+    for part in ["--scale 160", "--max-tries 10", "in failed tries"] {
+        assert!(page.contains(part), "{part}: {out}\n{err}");
+    }
+    let text = std::fs::read_to_string(folder.path().join("out.json")).unwrap();
+    let record: serde_json::Value = serde_json::from_str(&text).unwrap();
+    let conflicts = &record["totals"]["conflicts"][0];
+    let failed = record["totals"]["counts"]["failed"].as_u64().unwrap();
+    assert_eq!((&conflicts["kind"], &conflicts["mark"]), (&"conflict".into(), &"OC000".into()));
+    assert_eq!(conflicts["at_commit"].as_u64(), Some(failed), "{conflicts}");
+    assert!(failed > record["totals"]["counts"]["committed"].as_u64().unwrap(), "{out}");
+    assert!(record["totals"]["counts"]["lost_us_sum"].as_u64() > Some(0));
+}
