@@ -14,6 +14,7 @@ use crate::ddl::{self, IndexSpec, TableSpec};
 use crate::detect::{Probe, ProbeError};
 use crate::dialects::{ALL, Postgres};
 use crate::params::{Given, Largest, Partitions, TableParam, TableParamError};
+use crate::statistics::{self, Statistics};
 use pgdyno_token::Service;
 use crate::discovery::Discovery;
 
@@ -308,6 +309,11 @@ pub trait Dialect: fmt::Debug + Send + Sync {
     /// the SQLSTATE.
     fn conflict_mark(&self, _class: RetryClass) -> Option<&'static str> {
         None
+    }
+
+    /// What it counts of itself, to be read before and after a run.
+    fn statistics(&self, version_num: Option<u32>) -> Statistics {
+        statistics::postgres::statistics(version_num, self.database_size_query())
     }
 
     /// One row, one number: the database's size in bytes.

@@ -19,6 +19,7 @@ pub mod machine;
 pub mod params;
 pub mod resolve;
 pub mod settings;
+pub mod statistics;
 
 pub use ddl::{IndexSpec, Spread, TableSpec};
 pub use detect::{Detected, Probe, detect};

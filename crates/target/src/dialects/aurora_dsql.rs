@@ -16,6 +16,7 @@ use crate::dialect::{
     ConnectionLimits, Dialect, Difference, Evidence, ForeignKeys, Isolation, KeyPlacement,
     LoadBatch, ResetMethod, RetryClass, SizeRelation, TableOptions, TransactionLimits,
 };
+use crate::statistics::{PlanFigures, Statistics};
 
 /// Rows in one COPY. The limit is 3,000 rows of a transaction; 2,000 is what
 /// the service's own loader sends, and leaves room for what else is counted.
@@ -241,6 +242,23 @@ impl Dialect for AuroraDsql {
         }
     }
 
+    /// No view counts anything; what a statement costs stands at the end of its
+    /// plan (Aurora DSQL User Guide, DPU estimates in EXPLAIN ANALYZE VERBOSE).
+    fn statistics(&self, _: Option<u32>) -> Statistics {
+        let plans = PlanFigures {
+            explain: "EXPLAIN ANALYZE VERBOSE",
+            numbers: &[
+                ("Compute", "compute_dpu"),
+                ("Read", "read_dpu"),
+                ("Write", "write_dpu"),
+                ("Multi-Region Write", "multi_region_write_dpu"),
+                ("Total", "total_dpu"),
+            ],
+            marks: &[],
+        };
+        Statistics { plans: Some(plans), ..Statistics::default() }
+    }
+
     fn database_size_query(&self) -> Option<&'static str> {
         None
     }
@@ -266,7 +284,7 @@ fn is_plain(job_id: &str) -> bool {
 const QUOTAS: &str = "Aurora DSQL User Guide, cluster quotas and database limits";
 const UNSUPPORTED: &str = "Aurora DSQL User Guide, unsupported PostgreSQL features";
 
-static DIFFERENCES: [Difference; 12] = [
+static DIFFERENCES: [Difference; 14] = [
     Difference::new(
         "primary keys stand in CREATE TABLE",
         "ALTER TABLE … ADD PRIMARY KEY is refused (0A000)",
@@ -331,4 +349,14 @@ static DIFFERENCES: [Difference; 12] = [
         "Aurora DSQL User Guide, system tables",
     )
     .unverified(),
+    Difference::new(
+        "at most 90 new connections a second after the first 900",
+        "100 a second are allowed after a burst of 1,000, to everybody together",
+        QUOTAS,
+    ),
+    Difference::new(
+        "sessions are left after 45 to 55 minutes, each at its own moment",
+        "the service ends them after an hour",
+        QUOTAS,
+    ),
 ];

@@ -11,6 +11,7 @@ use crate::dialect::{
     SizeRelation, TableOptions,
 };
 use crate::discovery::Discovery;
+use crate::statistics::{PlanFigures, Statistics, StatisticsQuery, postgres};
 
 /// Amazon Aurora PostgreSQL Limitless Database.
 #[derive(Debug, Clone, Copy)]
@@ -134,6 +135,28 @@ impl Dialect for AuroraLimitless {
 
     /// Sizes are told per subcluster, by functions whose shape differs
     /// between releases.
+    /// The routers' and shards' own counts of statements, and how many of the
+    /// calls were served by one shard alone (Aurora User Guide, single-shard
+    /// queries). The other views speak of the router that was asked.
+    fn statistics(&self, version_num: Option<u32>) -> Statistics {
+        let mut all = postgres::statistics(version_num, self.database_size_query());
+        all.queries.push(
+            StatisticsQuery::counters(
+                "limitless_stat_statements",
+                "SELECT subcluster_id, subcluster_type, query, calls, sso_calls \
+                 FROM rds_aurora.limitless_stat_statements",
+            )
+            .labelled(&["subcluster_id", "subcluster_type", "query"])
+            .top(20, &["calls"]),
+        );
+        all.plans = Some(PlanFigures {
+            explain: "EXPLAIN",
+            numbers: &[],
+            marks: &[("Single Shard Optimized", "single_shard")],
+        });
+        all
+    }
+
     fn database_size_query(&self) -> Option<&'static str> {
         None
     }
@@ -152,7 +175,7 @@ impl Dialect for AuroraLimitless {
 
 const DDL: &str = "Amazon Aurora User Guide, Limitless Database, DDL limitations";
 
-static DIFFERENCES: [Difference; 7] = [
+static DIFFERENCES: [Difference; 8] = [
     Difference::new(
         "tables are sharded and collocated by session variables around CREATE TABLE",
         "without them tables are standard ones: all data on one shard",
@@ -192,4 +215,9 @@ static DIFFERENCES: [Difference; 7] = [
         "Amazon Aurora User Guide, Limitless Database, statistics functions",
     )
     .unverified(),
+    Difference::new(
+        "clients are dealt over the routers of aurora_limitless_router_endpoints()",
+        "a burst of connections by the name of the shard group tends to land on one router",
+        "Amazon Aurora User Guide, Limitless Database, connecting",
+    ),
 ];

@@ -7,6 +7,7 @@ use crate::dialect::{
     Dialect, Difference, Evidence, ForeignKeys, KeyPlacement, RetryClass, SizeRelation,
 };
 use crate::discovery::Discovery;
+use crate::statistics::{PlanFigures, Statistics, StatisticsQuery, postgres};
 
 /// Citus, the extension or the managed services built on it.
 #[derive(Debug, Clone, Copy)]
@@ -126,6 +127,23 @@ impl Dialect for Citus {
     }
 
     /// All nodes; the coordinator's own function sees 8 KiB.
+    /// `citus_stat_counters` came with Citus 13.1. All views speak of the node
+    /// that was asked.
+    fn statistics(&self, version_num: Option<u32>) -> Statistics {
+        let mut all = postgres::statistics(version_num, self.database_size_query());
+        all.queries.push(
+            StatisticsQuery::counters("citus_stat_counters", "SELECT * FROM citus_stat_counters")
+                .without(&["database_id", "stats_reset"])
+                .unverified(),
+        );
+        all.plans = Some(PlanFigures {
+            explain: "EXPLAIN",
+            numbers: &[("Task Count", "tasks")],
+            marks: &[],
+        });
+        all
+    }
+
     fn database_size_query(&self) -> Option<&'static str> {
         Some("SELECT coalesce(sum(citus_total_relation_size(table_name)), 0) FROM citus_tables")
     }
@@ -141,7 +159,7 @@ impl Dialect for Citus {
 
 const MEASURED: &str = "measured on Citus 13.2.2 and 14.0.1, one coordinator and two workers";
 
-static DIFFERENCES: [Difference; 6] = [
+static DIFFERENCES: [Difference; 7] = [
     Difference::new(
         "tables are distributed (create_distributed_table) or copied (create_reference_table) \
          before they are filled",
@@ -173,5 +191,10 @@ static DIFFERENCES: [Difference; 6] = [
         "sums over shards are read when all clients have ended",
         "a sum under load is torn at every isolation level",
         MEASURED,
+    ),
+    Difference::new(
+        "clients are dealt over the given node and the workers with metadata in pg_dist_node",
+        "every node routes statements; DDL stays with the one given",
+        "Citus documentation, querying from any node",
     ),
 ];

@@ -9,6 +9,7 @@ use crate::dialect::{
 };
 use crate::discovery::Discovery;
 use crate::params::{Given, Largest, TableParam, TableParamError};
+use crate::statistics::{PlanFigures, Statistics, postgres};
 
 /// Rows in one COPY: the server commits after so many by itself
 /// (`yb_default_copy_from_rows_per_transaction`), so that a larger one which
@@ -174,6 +175,24 @@ impl Dialect for YugabyteDb {
         }
     }
 
+    /// The views of PostgreSQL's front, and the requests to the store that
+    /// stand below a plan (YugabyteDB documentation, EXPLAIN with DIST).
+    fn statistics(&self, _: Option<u32>) -> Statistics {
+        let plans = PlanFigures {
+            explain: "EXPLAIN (ANALYZE, DIST, COSTS OFF)",
+            numbers: &[
+                ("Storage Read Requests", "storage_read_requests"),
+                ("Storage Rows Scanned", "storage_rows_scanned"),
+                ("Storage Write Requests", "storage_write_requests"),
+                ("Storage Flush Requests", "storage_flush_requests"),
+                ("Catalog Read Requests", "catalog_read_requests"),
+                ("Storage Execution Time", "storage_execution_ms"),
+            ],
+            marks: &[],
+        };
+        Statistics { plans: Some(plans), ..postgres::front_only(self.database_size_query()) }
+    }
+
     fn database_size_query(&self) -> Option<&'static str> {
         None
     }
@@ -217,7 +236,7 @@ impl Dialect for YugabyteDb {
     }
 }
 
-static DIFFERENCES: [Difference; 9] = [
+static DIFFERENCES: [Difference; 10] = [
     Difference::new(
         "primary keys stand in CREATE TABLE, hashed by their first column",
         "a late key rewrites the table",
@@ -268,4 +287,9 @@ static DIFFERENCES: [Difference; 9] = [
         "YugabyteDB documentation, transaction errors",
     )
     .unverified(),
+    Difference::new(
+        "clients are dealt over the servers of yb_servers()",
+        "every tablet server takes connections, and one name leads to one of them",
+        "YugabyteDB documentation, smart drivers",
+    ),
 ];
