@@ -42,7 +42,7 @@ pub(super) fn limits(record: &RunRecord, style: &Style) -> Vec<String> {
             facts.push(format!("waited {} each for it", duration_us(waited as f64, style.unicode)));
         }
     }
-    if let Some(age_s) = plan.session_age_s {
+    if let Some(age_s) = plan.session_age_s.filter(|_| connections.renewed > 0) {
         let age = duration_s(age_s, style.unicode);
         facts.push(format!("{} renewed before {age}", count(connections.renewed)));
     }
