@@ -175,6 +175,17 @@ impl Case {
         }
     }
 
+    /// Whether client and server each have a core of their own. Not where the
+    /// question is how much the server does at a time: opening a thousand
+    /// sessions, or filling tables over two connections.
+    pub(super) fn is_bound(&self) -> bool {
+        match self.suite {
+            Suite::Shared | Suite::Load => false,
+            Suite::Connect => self.server == ServerKind::Null,
+            Suite::Select | Suite::Rate | Suite::Tpcb => true,
+        }
+    }
+
     /// For people.
     pub(super) fn title(&self) -> String {
         format!(

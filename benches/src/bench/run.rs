@@ -85,7 +85,7 @@ impl Session<'_> {
     fn one(&self, job: &Job<'_>, repetition: u32) -> Result<Option<Run>> {
         let Some(program) = self.places.of(job.tool) else { return Ok(None) };
         let command = job.command(program);
-        let core = self.core.filter(|_| job.case.suite != Suite::Shared);
+        let core = self.core.filter(|_| job.case.is_bound());
         let limit = GRACE + Duration::from_secs(u64::from(job.seconds));
         let measured = measured(&command, &job.address.environment, core, limit)?;
         let used = measured.used;

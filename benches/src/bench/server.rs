@@ -73,7 +73,7 @@ impl Servers {
             ServerKind::Postgres => {
                 let postgres = self.postgres.as_ref().context("no PostgreSQL was started")?;
                 // Backends inherit from the postmaster.
-                let core = self.core.filter(|_| case.suite != Suite::Shared);
+                let core = self.core.filter(|_| case.is_bound());
                 pin(postgres.pid(), core)?;
                 (postgres.port, &postgres.socket_dir)
             }

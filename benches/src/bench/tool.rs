@@ -115,7 +115,9 @@ impl Job<'_> {
     pub(super) fn read(&self, stdout: &str, stderr: &str, run: &mut Run) -> Result<(), String> {
         if self.case.suite == Suite::Load {
             run.transactions = LOAD_ROWS;
-            run.generate_s = number_after(stderr, "client-side generate ");
+            run.generate_s = number_after(stderr, "client-side generate ")
+                .or_else(|| seconds_after(stderr, "rows in "))
+                .or_else(|| seconds_after(stdout, "rows in "));
             return Ok(());
         }
         match self.tool {
@@ -154,6 +156,19 @@ fn number_after(text: &str, label: &str) -> Option<f64> {
     rest[..end].parse().ok()
 }
 
+/// The same for a time in minutes, seconds or milliseconds, in seconds.
+fn seconds_after(text: &str, label: &str) -> Option<f64> {
+    let number = number_after(text, label)?;
+    let unit = text.split_once(label)?.1.trim_start();
+    let unit = unit.trim_start_matches(|c: char| c.is_ascii_digit() || c == '.').trim_start();
+    match unit {
+        _ if unit.starts_with("ms") => Some(number / 1e3),
+        _ if unit.starts_with('s') => Some(number),
+        _ if unit.starts_with("min") => Some(number * 60.0 + number_after(unit, "min")?),
+        _ => None,
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -168,5 +183,15 @@ mod tests {
         assert_eq!(number_after(text, "initial connection time ="), Some(3.216));
         assert_eq!(number_after(text, "latency"), None);
         assert_eq!(number_after("tps = none", "tps ="), None);
+    }
+
+    /// Times are understood in the units that `pgdyno init` writes.
+    #[test]
+    fn finds_times() {
+        let text = |time: &str| format!("  5,000,550 rows in {time}, 1,118,187 rows/s; all 7.95 s");
+        assert_eq!(seconds_after(&text("4.5 s"), "rows in "), Some(4.5));
+        assert_eq!(seconds_after(&text("500 ms"), "rows in "), Some(0.5));
+        assert_eq!(seconds_after(&text("1 min 5 s"), "rows in "), Some(65.0));
+        assert_eq!(seconds_after(&text("none"), "rows in "), None);
     }
 }
