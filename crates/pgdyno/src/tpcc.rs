@@ -177,7 +177,7 @@ fn record(
             .collect(),
         alarms: Vec::new(),
     };
-    record.judge();
+    record.judge(inside.map_or(0.0, |(first, last)| seconds(&first, &last)));
     record
 }
 
@@ -201,13 +201,18 @@ fn inside(outcome: &RunOutcome, samples: &[Sample]) -> Option<(Sample, Sample)> 
     Some((*first, *inside.next_back()?))
 }
 
+/// From one sample to another; 0 where the clock went back.
+fn seconds(first: &Sample, last: &Sample) -> f64 {
+    last.at.duration_since(first.at).unwrap_or_default().as_secs_f64()
+}
+
 /// How fast a counter grew between two samples.
 fn per_minute(
     samples: &Option<(Sample, Sample)>,
     counter: impl Fn(&Sample) -> Option<i64>,
 ) -> Option<f64> {
     let (first, last) = samples.as_ref()?;
-    let seconds = last.at.duration_since(first.at).ok()?.as_secs_f64();
+    let seconds = seconds(first, last);
     let grown = counter(last)?.checked_sub(counter(first)?)?;
     (seconds > 0.0 && grown >= 0).then(|| grown as f64 / seconds * 60.0)
 }
