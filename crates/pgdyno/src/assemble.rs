@@ -290,7 +290,7 @@ pub(crate) fn reason(error: &ClientError) -> String {
 
 fn load(report: &LoadReport) -> LoadRecord {
     LoadRecord {
-        method: if report.frozen { "copy freeze" } else { "copy" }.to_owned(),
+        method: if report.frozen { "copy freeze" } else { report.method.name() }.to_owned(),
         jobs: report.jobs,
         seconds: report.elapsed().as_secs_f64(),
         rows: report.rows(),
@@ -303,6 +303,16 @@ fn load(report: &LoadReport) -> LoadRecord {
                 rows: table.rows,
                 seconds: table.elapsed.as_secs_f64(),
             })
+            .collect(),
+        retries_by_sqlstate: report
+            .retries
+            .iter()
+            .filter_map(|(sqlstate, count)| Some((sqlstate.parse().ok()?, *count)))
+            .collect(),
+        table_params: report
+            .table_params
+            .iter()
+            .map(|(name, value)| ((*name).to_owned(), value.clone()))
             .collect(),
     }
 }

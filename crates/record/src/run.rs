@@ -279,6 +279,12 @@ pub struct LoadRecord {
     pub rows_per_s: f64,
     /// Each table.
     pub tables: Vec<LoadedTable>,
+    /// Statements that were refused and tried again, by SQLSTATE; none most often.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub retries_by_sqlstate: BTreeMap<SqlState, u64>,
+    /// What was chosen of the target's tables, such as `partitions`; none most often.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub table_params: BTreeMap<String, String>,
 }
 
 /// One loaded table.

@@ -532,6 +532,7 @@ impl<'a> Steps<'a> {
             bytes: self.bytes.load(Ordering::Relaxed),
             phases: self.phases,
             retries: self.retries.all(),
+            table_params: self.plan.dialect.table_params_in_effect(),
             client_cpu,
         }
     }

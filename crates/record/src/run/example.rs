@@ -215,6 +215,8 @@ fn load() -> LoadRecord {
             table("pgbench_tellers", 100, 0.001),
             table("pgbench_accounts", 1_000_000, 0.93),
         ],
+        retries_by_sqlstate: BTreeMap::new(),
+        table_params: BTreeMap::new(),
     }
 }
 
