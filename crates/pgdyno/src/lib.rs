@@ -10,6 +10,7 @@ mod detect;
 mod dry_run;
 mod emulate;
 mod endpoints;
+mod exit;
 mod failure;
 mod filling;
 mod init;

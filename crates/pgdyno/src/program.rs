@@ -144,15 +144,9 @@ pub(crate) fn script_infos(program: &Program) -> Vec<ScriptInfo> {
 }
 
 /// The statements for the record, by their slots in the tallies.
-pub(crate) fn statement_infos(
-    program: &Program,
-    slots: &[StatementSlot],
-) -> Vec<StatementInfo> {
-    let independent: Vec<_> = program
-        .types
-        .iter()
-        .map(|kind| independent_draws(&kind.script, &program.names))
-        .collect();
+pub(crate) fn statement_infos(program: &Program, slots: &[StatementSlot]) -> Vec<StatementInfo> {
+    let independent: Vec<_> =
+        program.types.iter().map(|kind| independent_draws(&kind.script, &program.names)).collect();
     let info = |slot: &StatementSlot| {
         let command = program.types.get(slot.script)?.script.commands.get(slot.command)?;
         let sql = command.kind.sql();

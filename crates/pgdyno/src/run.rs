@@ -13,13 +13,10 @@ use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use pgdyno_engine::load::LoadReport;
-use pgdyno_engine::outcome::Ended;
 use pgdyno_engine::plan::{
     Backoff, ChoiceStream, ClockStart, Limit, Program, Protocol, Rate, RetryPolicy, RunPlan,
 };
-use pgdyno_record::{
-    Audit, RunRecord, Severity, Store, StoreError, Verdict as Said, judge,
-};
+use pgdyno_record::{Audit, RunRecord, Store, StoreError, judge};
 use pgdyno_report::format;
 use pgdyno_target::dialect::Isolation;
 use pgdyno_wire::options::Host;
@@ -33,7 +30,7 @@ use crate::live::Live;
 use crate::opened::{Opened, Wishes};
 use crate::terminal::Terminal;
 use crate::tpcc;
-use crate::{audits, bounds, filling, open_files, program, signals, table_params};
+use crate::{audits, bounds, exit, filling, open_files, program, signals, table_params};
 
 /// The measured interval where neither time nor transactions were given.
 const TIME_DEFAULT: Duration = Duration::from_secs(10);
@@ -104,7 +101,7 @@ pub(crate) fn run(args: &RunArgs, terminal: &Terminal) -> Result<(), Failure> {
     }
     opened.close(terminal);
     render(args, &record, path.as_deref(), terminal)?;
-    verdict(args, &record, outcome.ended)
+    exit::judged(args, &record, outcome.ended)
 }
 
 /// Makes room for the clients' sockets before anything is started or loaded.
@@ -414,25 +411,4 @@ fn render(
         None => summary(),
     }
     Ok(())
-}
-
-/// The exit code: a run that did not end as planned, or whose figure is
-/// refuted, is no success; for those who are strict, neither is one that did
-/// not do its work, or that nothing vouches for.
-fn verdict(args: &RunArgs, record: &RunRecord, ended: Ended) -> Result<(), Failure> {
-    let mut said = record.verdicts.iter();
-    let fails = said.any(|said| {
-        said.severity == Severity::Fatal
-            || (args.strict && is_refused_by_strict(&said.verdict, args.audit()))
-    });
-    if fails || ended != Ended::Completed { Err(Failure::reported()) } else { Ok(()) }
-}
-
-/// Scripts have no audits, and `--audit off` is a choice: both are no failure.
-fn is_refused_by_strict(said: &Said, audit: AuditWhat) -> bool {
-    match said {
-        Said::WritesFoundNoRow { .. } => true,
-        Said::NotAudited { skipped } => *skipped > 0 && audit != AuditWhat::Off,
-        _ => false,
-    }
 }
