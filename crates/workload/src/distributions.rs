@@ -57,10 +57,8 @@ impl Draws {
                     let value = expr.eval(&mut env).unwrap();
                     vars.set(target.slot("set").unwrap(), value);
                 }
-                CommandKind::If { cond, otherwise } => {
-                    if !cond.eval(&mut env).unwrap().is_true() {
-                        at = otherwise + 1;
-                    }
+                CommandKind::If { cond, otherwise } if !cond.eval(&mut env).unwrap().is_true() => {
+                    at = otherwise + 1;
                 }
                 _ => {}
             }
