@@ -6,6 +6,7 @@
 #![allow(clippy::print_stderr, reason = "what is skipped is told")]
 
 mod planted;
+mod routines;
 
 use std::num::NonZeroU32;
 use std::path::PathBuf;
@@ -114,7 +115,8 @@ fn checksums(session: &mut dyn Session, workload: &dyn Workload) -> Vec<(String,
 /// connections, foreign keys and routines included, and on 18 with one
 /// warehouse over one connection in one frozen transaction: the loader finds
 /// counts, sums and the rules of fresh tables in order, all conditions hold,
-/// and the first warehouse is the same to the last row. Then errors are planted.
+/// and the first warehouse is the same to the last row. Then errors are planted,
+/// and at last the routines are called (assertions 16 to 22).
 #[test]
 fn a01_a02_a03_loads_agree_and_errors_are_caught() {
     let newer = server("PGDYNO_TEST_PG18_BIN");
@@ -139,6 +141,9 @@ fn a01_a02_a03_loads_agree_and_errors_are_caught() {
     keys_are_there(&mut session);
     wrong_tables_are_told(&mut session, &*two);
     planted::errors_are_caught(&mut session, &*two);
+    Session::execute(&mut session, "RESET search_path").unwrap();
+    routines::do_their_work(&mut session);
+    assert_eq!(violated(&mut session, &*two, postgres()), Vec::<&str>::new());
     drop(session);
     older.stop().unwrap();
 }
