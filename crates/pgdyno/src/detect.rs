@@ -7,8 +7,8 @@ use serde::Serialize;
 use crate::cli::DetectArgs;
 use crate::failure::Failure;
 use crate::opened::{Opened, Wishes};
-use crate::signals;
 use crate::terminal::Terminal;
+use crate::{endpoints, signals};
 
 /// What is printed; the names are those of the JSON.
 #[derive(Debug, Serialize)]
@@ -20,6 +20,9 @@ struct Told {
     version: String,
     how: String,
     endpoints: Vec<String>,
+    /// What the target itself tells of, and where.
+    endpoints_told: Vec<String>,
+    endpoints_told_by: Option<&'static str>,
     isolation_levels: Vec<String>,
     isolation_in_effect: Option<String>,
     limits: Vec<String>,
@@ -39,6 +42,9 @@ pub(crate) fn detect(args: &DetectArgs, terminal: &Terminal) -> Result<(), Failu
     let stop = signals::stop_flag().map_err(Failure::not_completed)?;
     let opened = Opened::open(&args.target, Wishes::default(), terminal, &stop)?;
     let mut told = tell(&opened);
+    if let Some((by, endpoints)) = endpoints::told_by_target(&opened, &stop) {
+        (told.endpoints_told_by, told.endpoints_told) = (Some(by), endpoints);
+    }
     if let Some(query) = opened.dialect.effective_isolation_query()
         && let Ok(results) = opened.connect(&stop)?.simple_query(query)
     {
@@ -80,6 +86,8 @@ fn tell(opened: &Opened) -> Told {
         version: detected.version.clone(),
         how,
         endpoints: opened.options.iter().map(hosts).collect(),
+        endpoints_told: Vec::new(),
+        endpoints_told_by: None,
         isolation_levels: dialect.isolation_levels().iter().map(Isolation::to_string).collect(),
         isolation_in_effect: None,
         limits: limits(opened),
@@ -118,6 +126,10 @@ fn shown(told: &Told) -> String {
     line("how it is known", &told.how);
     for endpoint in &told.endpoints {
         line("endpoint", endpoint);
+    }
+    for endpoint in &told.endpoints_told {
+        let by = told.endpoints_told_by.unwrap_or_default();
+        line("told of", &format!("{endpoint} (by {by})"));
     }
     let levels = told.isolation_levels.iter().enumerate().map(|(number, level)| {
         if number == 0 { format!("{level} (default)") } else { level.clone() }

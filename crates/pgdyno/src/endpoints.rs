@@ -314,10 +314,28 @@ impl Endpoints {
         Some(EndpointsRecord {
             balance: self.balance.name().to_owned(),
             discovered_by: self.discovered_by.map(str::to_owned),
-            left_out: self.left_out.iter().map(|text| pgdyno_record::redact::redact(text)).collect(),
+            left_out: self
+                .left_out
+                .iter()
+                .map(|text| pgdyno_record::redact::redact(text))
+                .collect(),
             each: each.collect(),
         })
     }
+}
+
+/// The endpoints that a target tells of, and where from; none where it does not.
+pub(crate) fn told_by_target(
+    opened: &Opened,
+    stop: &Arc<AtomicBool>,
+) -> Option<(&'static str, Vec<String>)> {
+    let question = opened.dialect.discovery()?;
+    let mut connection = opened.connect(stop).ok()?;
+    let given = opened.options.first()?.hosts.first()?;
+    let answer = discovery::discover(&mut connection, &question, given).ok()?;
+    let names =
+        answer.told.iter().map(|told| format!("{}:{}", host_name(&told.host), told.host.port));
+    Some((question.by, names.chain(answer.left_out).collect()))
 }
 
 /// `load_balance_hosts` and `target_session_attrs` keep their meaning.

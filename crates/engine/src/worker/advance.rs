@@ -45,6 +45,10 @@ fn step(core: &mut Core, cx: Cx<'_>, client: &mut Client) -> Flow {
         State::AwaitingTurn { .. } | State::AwaitingEndpoint { .. } => {
             renew::awaited(core, cx, client)
         }
+        State::Connecting if renew::is_too_late(core, cx) => {
+            client.attempt = None;
+            finish(core, client)
+        }
         State::Connecting => match session::drive(core, cx, client) {
             Ok(flow) => flow,
             Err(error) => failures::connection_failed(core, cx, client, &error),

@@ -31,11 +31,12 @@ use self::client::{Awaited, Client, State};
 use self::core::Core;
 pub(crate) use self::core::{Clock, Control, FromWorker};
 pub(crate) use self::endpoints::told_flags;
+use self::log::Log;
 pub(crate) use self::measure::Interval;
 pub(crate) use self::session::ConnectError;
 pub(crate) use self::start::{Setup, start};
 use crate::plan::RunPlan;
-use crate::poller::Timeout;
+use crate::poller::{Poller, Timeout};
 use crate::request::Requests;
 
 /// How many connections a worker has under way at once while it starts. More
@@ -100,6 +101,28 @@ pub(crate) struct WorkerResult {
     pub(crate) stop_ns: u64,
     /// Why the run could not start.
     pub(crate) start_failure: Option<(u32, ConnectError)>,
+    /// To be dropped by the thread that made the worker.
+    pub(crate) _made_before: MadeBefore,
+}
+
+/// What holds descriptors that are older than the worker's thread. The thread
+/// closes only its own copies of them (see [`own_descriptors`]).
+#[derive(Debug)]
+pub(crate) struct MadeBefore {
+    _poller: Poller,
+    _log: Option<Log>,
+}
+
+/// Gives the calling thread a table of descriptors of its own. In a table that
+/// threads share, each system call on a socket takes and gives back a reference
+/// to it: 80 to 100 ns of the 1.5 µs that a send and a receive on a Unix socket
+/// take. What is open already is open in both tables, under the same number;
+/// what is opened from now on belongs to this thread alone.
+///
+/// A system that refuses it, as some containers do, is only slower.
+fn own_descriptors() {
+    #[cfg(target_os = "linux")]
+    let _ = nix::sched::unshare(nix::sched::CloneFlags::CLONE_FILES);
 }
 
 /// A worker and its clients.
@@ -113,6 +136,7 @@ pub(crate) struct Worker {
 impl Worker {
     /// Connects, waits for the others, runs, and ends its sessions.
     pub(crate) fn run(mut self, go: &Receiver<Go>) -> WorkerResult {
+        own_descriptors();
         let setup = self.setup.clone();
         let cx = Cx {
             plan: &setup.plan,
@@ -318,7 +342,7 @@ impl Worker {
     /// After a wish to stop: clients that wait for the clock end at once.
     fn stop_waiting(&mut self, cx: Cx<'_>) {
         for client in &mut self.clients {
-            if client.state.is_between_transactions() {
+            if client.state.is_between_transactions() || client.state == State::Connecting {
                 advance::advance(&mut self.core, cx, client);
             }
         }
@@ -389,6 +413,7 @@ impl Worker {
             ended_ns,
             stop_ns,
             start_failure: core.start_failure,
+            _made_before: MadeBefore { _poller: core.poller, _log: core.log },
         }
     }
 }

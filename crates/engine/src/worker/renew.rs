@@ -34,6 +34,10 @@ const CONNECTION_FAILURE: &[u8] = b"08006";
 /// Chooses an endpoint and starts to connect to it, or waits for its turn.
 pub(super) fn begin(core: &mut Core, cx: Cx<'_>, client: &mut Client) {
     core.tick();
+    // Whatever it will wait for, the end of the run comes first.
+    if cx.plan.connect.reconnect_lost && core.begun && core.end_ns < u64::MAX {
+        core.timers.add(core.end_ns, client.index);
+    }
     match core.endpoints.choose(client.id, &mut client.jitter, core.now_ns) {
         Choice::Use { endpoint, away_until_ns } => {
             client.endpoint = endpoint as u32;
@@ -53,6 +57,13 @@ pub(super) fn begin(core: &mut Core, cx: Cx<'_>, client: &mut Client) {
         return;
     }
     session::start_attempt(core, cx, client);
+}
+
+/// No transaction may begin any more, so a connection is of no use. Only where
+/// connecting may take long because an endpoint is dead; else pgbench's way,
+/// which makes every connection that was begun.
+pub(super) fn is_too_late(core: &Core, cx: Cx<'_>) -> bool {
+    core.begun && cx.plan.connect.reconnect_lost && core.is_over()
 }
 
 fn wait(core: &mut Core, client: &mut Client, state: State, due_ns: u64) {
@@ -131,7 +142,10 @@ pub(super) fn look(core: &mut Core, client: &mut Client) {
         return;
     }
     client.close_after = true;
-    if matches!(client.state, State::Throttled { .. } | State::Pausing { .. } | State::Ramping { .. }) {
+    if matches!(
+        client.state,
+        State::Throttled { .. } | State::Pausing { .. } | State::Ramping { .. }
+    ) {
         session::close(client);
     }
 }

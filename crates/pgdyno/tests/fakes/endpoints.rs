@@ -1,6 +1,6 @@
 //! Endpoints: given or learnt, tried, and clients dealt over them.
 
-use std::net::TcpListener;
+use std::net::{TcpListener, TcpStream};
 use std::time::Duration;
 
 use serde_json::Value;
@@ -9,9 +9,17 @@ use crate::dialects::{NAMES, part};
 use crate::server::{Answer, Fake, Part};
 use crate::{Said, pgdyno, run, target};
 
-/// A port where nobody listens: bound once and left.
-fn dead_port() -> u16 {
-    TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port()
+/// A port where nobody listens and nobody else can: it is one end of a
+/// connection.
+struct Dead {
+    port: u16,
+    _ends: (TcpListener, TcpStream),
+}
+
+fn dead() -> Dead {
+    let (listener, port) = bound();
+    let stream = TcpStream::connect(("127.0.0.1", port)).unwrap();
+    Dead { port: stream.local_addr().unwrap().port(), _ends: (listener, stream) }
 }
 
 fn bound() -> (TcpListener, u16) {
@@ -51,8 +59,8 @@ fn each(said: &Said) -> Vec<(u64, u64, u64)> {
 fn clients_are_dealt_over_all_endpoints() {
     for name in NAMES {
         let ((one, one_port), (two, two_port)) = (bound(), bound());
-        let dead = dead_port();
-        let question = told(name, &[one_port, two_port, dead]);
+        let dead = dead();
+        let question = told(name, &[one_port, two_port, dead.port]);
         let with_answer = || match &question {
             Some((part_of, rows)) => {
                 // The coordinator of Citus is not among its workers.
@@ -75,7 +83,7 @@ fn clients_are_dealt_over_all_endpoints() {
         let left_out = endpoints["left_out"].as_array().unwrap();
         assert_eq!(left_out.len(), usize::from(question.is_some()), "{name}: {left_out:?}");
         if question.is_some() {
-            let port = dead.to_string();
+            let port = dead.port.to_string();
             assert!(left_out[0].as_str().unwrap().contains(&port), "{name}: {left_out:?}");
             assert!(said.err.contains("left out") && said.err.contains(&port), "{}", said.err);
         }
@@ -91,7 +99,8 @@ fn the_given_endpoint_is_what_remains() {
     let said = run(&target(&[refused.port]), "-c 2 -t 2").exits(0);
     assert!(said.err.contains("could not be asked of crdb_internal.gossip_nodes"), "{}", said.err);
     assert_eq!(said.record["endpoints"], Value::Null);
-    let rows = told("yugabytedb", &[dead_port()]).unwrap().1;
+    let dead = dead();
+    let rows = told("yugabytedb", &[dead.port]).unwrap().1;
     let alone = Fake::start(part("yugabytedb").always("yb_servers()", Answer::Rows(rows)));
     let said = run(&target(&[alone.port]), "-c 2 -t 2").exits(0);
     assert!(said.err.contains("the one given is used"), "{}", said.err);
@@ -99,6 +108,12 @@ fn the_given_endpoint_is_what_remains() {
     let said = run(&target(&[alone.port]), "-c 2 -t 2 --no-discover").exits(0);
     assert!(!said.err.contains("left out"), "{}", said.err);
     assert_eq!(alone.heard("yb_servers()"), 1);
+    let said = pgdyno(&["detect", &target(&[alone.port])]).exits(0);
+    assert!(
+        said.out.contains(&format!("127.0.0.1:{} (by yb_servers())", dead.port)),
+        "{}",
+        said.out
+    );
 }
 
 /// `first` goes to the first that works, `nearest` to the one with the shortest
@@ -116,8 +131,8 @@ fn other_ways_to_deal() {
     let said = run(&both, "-c 4 -t 3 --balance first").exits(0);
     assert_eq!((far.heard("END"), near.heard("END")), (12, 12), "{}", said.err);
     assert_eq!(said.record["endpoints"]["balance"], "first");
-    let dead_first = target(&[dead_port(), near.port]);
-    run(&dead_first, "-c 4 -t 3 --balance first").exits(0);
+    let dead = dead();
+    run(&target(&[dead.port, near.port]), "-c 4 -t 3 --balance first").exits(0);
     assert_eq!(near.heard("END"), 24);
     let (one, two) = (Fake::start(part("postgres")), Fake::start(part("postgres")));
     let random = format!("{} load_balance_hosts=random", target(&[one.port, two.port]));
@@ -131,12 +146,16 @@ fn other_ways_to_deal() {
 #[test]
 fn a_dead_endpoint_is_told() {
     let alive = Fake::start(part("postgres"));
-    let (dead, also_dead) = (dead_port(), dead_port());
-    let said = run(&target(&[dead, alive.port]), "-c 4 -t 3").exits(0);
-    assert!(said.err.contains(&format!("127.0.0.1:{dead} takes no connection")), "{}", said.err);
+    let (dead, also_dead) = (dead(), dead());
+    let said = run(&target(&[dead.port, alive.port]), "-c 4 -t 3").exits(0);
+    assert!(
+        said.err.contains(&format!("127.0.0.1:{} takes no connection", dead.port)),
+        "{}",
+        said.err
+    );
     let each = each(&said);
     assert_eq!((each[0].2, each[1].2), (0, 12));
-    let said = run(&target(&[dead, also_dead]), "-c 2 -t 1").exits(2);
+    let said = run(&target(&[dead.port, also_dead.port]), "-c 2 -t 1").exits(2);
     assert!(said.err.contains("Connection refused") && said.record.is_null(), "{}", said.err);
 }
 
