@@ -222,6 +222,9 @@ pub(crate) struct RunArgs {
     /// The same as --audit off
     #[arg(long)]
     pub(crate) no_audit: bool,
+    /// Whether the target's own statistics are read before and after the run
+    #[arg(long, value_enum, default_value = "auto", value_name = "WHAT")]
+    pub(crate) target_stats: TargetStatsArg,
     /// Exit with 2 also where a statement touched fewer rows than it should in more than
     /// 1 % of its executions, or an audit could not be made
     #[arg(long)]
@@ -292,6 +295,14 @@ impl RunArgs {
     pub(crate) const fn audit(&self) -> AuditWhat {
         if self.no_audit { AuditWhat::Off } else { self.audit }
     }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum TargetStatsArg {
+    /// Where the target has some
+    Auto,
+    /// Never
+    Off,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]

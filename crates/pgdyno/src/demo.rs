@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use crate::cli::{
     AuditWhat, BackoffArg, DemoArgs, LoadArgs, OutputArgs, ProtocolArg, ResetWhen, RetryArgs,
-    RunArgs, TargetArgs, WorkloadArgs,
+    RunArgs, TargetArgs, TargetStatsArg, WorkloadArgs,
 };
 use crate::endpoints::EndpointArgs;
 use crate::failure::Failure;
@@ -58,6 +58,7 @@ fn as_run(args: &DemoArgs) -> RunArgs {
         reset: ResetWhen::Never,
         audit: AuditWhat::Auto,
         no_audit: false,
+        target_stats: TargetStatsArg::Auto,
         strict: false,
     }
 }

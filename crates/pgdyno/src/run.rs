@@ -30,7 +30,7 @@ use crate::live::Live;
 use crate::opened::{Opened, Wishes};
 use crate::terminal::Terminal;
 use crate::tpcc;
-use crate::{audits, bounds, exit, filling, open_files, program, signals, table_params};
+use crate::{audits, bounds, exit, filling, open_files, program, signals, table_params, target_stats};
 
 /// The measured interval where neither time nor transactions were given.
 const TIME_DEFAULT: Duration = Duration::from_secs(10);
@@ -68,11 +68,13 @@ pub(crate) fn run(args: &RunArgs, terminal: &Terminal) -> Result<(), Failure> {
         audits::before_run(args, &opened, workload, terminal, &stop)?;
     let plan = make_plan(args, &opened, &endpoints, &work)?;
     let settings = assemble::settings(&mut opened.connect(&stop)?);
+    let around = target_stats::Around::begin(args.target_stats, &opened, &stop);
     announce(args, &plan, &opened, terminal);
     let live = Arc::new(Live::new(terminal.err, terminal.is_quiet()));
     let watch = tpcc::Watch::start(workload, || opened.connect(&stop).ok());
     let outcome =
         pgdyno_engine::run(plan.clone(), live, &stop).map_err(|error| start_failed(&error))?;
+    let target_statistics = around.end(&opened, &plan);
     let facts = Facts {
         opened: &opened,
         endpoints: &endpoints,
@@ -86,6 +88,7 @@ pub(crate) fn run(args: &RunArgs, terminal: &Terminal) -> Result<(), Failure> {
         reset,
     };
     let mut record = assemble::record(&facts, &outcome);
+    record.target_statistics = target_statistics;
     record.tpcc = watch.record(workload, &outcome);
     // Before the audits, which may take minutes: whoever ends them by a second
     // signal keeps what was measured.

@@ -15,6 +15,7 @@ mod effects;
 mod endpoints;
 mod headline;
 mod sections;
+mod target;
 mod tpcc;
 
 /// Columns before the facts: two blanks, the label, two blanks.

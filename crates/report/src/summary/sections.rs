@@ -28,6 +28,7 @@ pub(super) fn add(page: &mut Page<'_>, record: &RunRecord) {
     types(page, record);
     super::effects::add(page, record);
     audits(page, &record.audits);
+    super::target::add(page, record);
     driver(page, record);
     load(page, record);
     super::effects::add_reset(page, record);

@@ -1,0 +1,76 @@
+//! What the target counts of itself around a run: read before it and after it,
+//! never meanwhile. Whatever goes wrong here is a note in the record.
+
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+use pgdyno_engine::plan::RunPlan;
+use pgdyno_record::TargetStatistics;
+use pgdyno_target::statistics::{self, Reading, Statistics};
+
+use crate::cli::TargetStatsArg;
+use crate::opened::Opened;
+use crate::samples;
+
+/// The statistics of a run that is about to begin.
+pub(crate) enum Around {
+    /// Nobody wants them, or the target has none.
+    Nothing,
+    /// They were read.
+    Begun(Statistics, Reading),
+    /// They could not be read; why.
+    Failed(String),
+}
+
+impl Around {
+    /// Reads what is there before the run.
+    pub(crate) fn begin(wanted: TargetStatsArg, opened: &Opened, stop: &Arc<AtomicBool>) -> Self {
+        let statistics = opened.dialect.statistics(opened.detected.version_num);
+        let has_none = statistics.queries.is_empty() && statistics.plans.is_none();
+        if wanted == TargetStatsArg::Off || has_none {
+            return Self::Nothing;
+        }
+        match opened.connect(stop) {
+            Ok(mut connection) => {
+                let reading = statistics::read(&mut connection, &statistics.queries);
+                Self::Begun(statistics, reading)
+            }
+            Err(error) => Self::Failed(in_one_line(&error)),
+        }
+    }
+
+    /// Reads again, and takes the differences. A server that is starting over
+    /// is not waited for here: what it counted is lost in any case.
+    pub(crate) fn end(self, opened: &Opened, plan: &RunPlan) -> Option<TargetStatistics> {
+        let failed = |words: String| {
+            Some(TargetStatistics { notes: vec![words], ..TargetStatistics::default() })
+        };
+        let (statistics, before) = match self {
+            Self::Nothing => return None,
+            Self::Failed(words) => return failed(words),
+            Self::Begun(statistics, before) => (statistics, before),
+        };
+        // A flag of its own: a run that was interrupted has statistics as well.
+        let never = Arc::new(AtomicBool::new(false));
+        let mut connection = match opened.connect(&never) {
+            Ok(connection) => connection,
+            Err(error) => return failed(in_one_line(&error)),
+        };
+        if let Some(sessions) = statistics.sessions {
+            statistics::wait_for_sessions(&mut connection, sessions);
+        }
+        let after = statistics::read(&mut connection, &statistics.queries);
+        let mut all = statistics::compare(&statistics.queries, &before, &after);
+        if let Some(plans) = &statistics.plans {
+            let samples = samples::of_program(&plan.program, plan.seed);
+            let (plans, notes) = statistics::explain(&mut connection, plans, &samples);
+            all.plans = plans;
+            all.notes.extend(notes);
+        }
+        Some(all)
+    }
+}
+
+fn in_one_line(error: &dyn std::fmt::Display) -> String {
+    error.to_string().lines().next().unwrap_or_default().to_owned()
+}
