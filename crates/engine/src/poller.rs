@@ -59,6 +59,7 @@ impl Timeout {
 }
 
 /// Edge-triggered readiness of many sockets, with waits in nanoseconds.
+#[derive(Debug)]
 pub(crate) struct Poller {
     poll: Poll,
     events: Events,
@@ -145,6 +146,7 @@ impl Poller {
 }
 
 #[cfg(target_os = "linux")]
+#[derive(Debug)]
 struct Timer {
     fd: nix::sys::timerfd::TimerFd,
     /// The moment that it was last set to. While that is still to come, it

@@ -164,6 +164,13 @@ fn cost(plan: RunPlan) -> (u64, u64) {
     (allocations, seconds)
 }
 
+/// Descriptors that this process has open. Workers have tables of their own,
+/// so one that a worker was to close may be left here.
+#[cfg(target_os = "linux")]
+fn open_descriptors() -> usize {
+    std::fs::read_dir("/proc/self/fd").unwrap().count()
+}
+
 /// A counter that sees nothing would prove nothing.
 fn the_counter_counts() {
     let before = ALLOCATIONS.load(Ordering::Relaxed);
@@ -172,7 +179,7 @@ fn the_counter_counts() {
 }
 
 /// Ten times the transactions cost no more allocations, whatever the script
-/// and the protocol; only time may cost some.
+/// and the protocol; only time may cost some. A run leaves no descriptor open.
 #[test]
 fn nothing_is_allocated_per_transaction() {
     // Not a test of its own: it would run at the same time and be counted.
@@ -192,8 +199,12 @@ fn nothing_is_allocated_per_transaction() {
         for protocol in protocols {
             // The process's own first-time costs belong to neither run.
             cost(plan(&server, text, *protocol, 1));
+            #[cfg(target_os = "linux")]
+            let open = open_descriptors();
             let (short, short_s) = cost(plan(&server, text, *protocol, SHORT));
             let (long, long_s) = cost(plan(&server, text, *protocol, LONG));
+            #[cfg(target_os = "linux")]
+            assert_eq!(open_descriptors(), open, "{name}, {protocol:?}: descriptors left open");
             let more = long.saturating_sub(short);
             let allowed = WHIMS_MAX + PER_SECOND_MAX * long_s.saturating_sub(short_s);
             let transactions = (LONG - SHORT) * u64::from(CLIENTS);
