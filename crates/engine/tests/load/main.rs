@@ -7,3 +7,5 @@ mod audits;
 mod common;
 mod dialects;
 mod loading;
+mod resume;
+mod server_rows;
