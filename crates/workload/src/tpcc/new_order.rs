@@ -74,7 +74,7 @@ SELECT i_id, i_price, i_name, strpos(i_data, 'ORIGINAL') > 0 FROM item WHERE i_i
 UPDATE district SET d_next_o_id = d_next_o_id + 1 WHERE d_w_id = :w_id AND d_id = :d_id RETURNING d_next_o_id - 1, d_tax;
 INSERT INTO orders (o_id, o_d_id, o_w_id, o_c_id, o_entry_d, o_ol_cnt, o_all_local) SELECT d_next_o_id - 1, d_id, d_w_id, :c_id::int, CURRENT_TIMESTAMP, :ol_cnt::int, :all_local::int FROM district WHERE d_w_id = :w_id AND d_id = :d_id RETURNING o_entry_d;
 INSERT INTO new_order (no_o_id, no_d_id, no_w_id) SELECT d_next_o_id - 1, d_id, d_w_id FROM district WHERE d_w_id = :w_id AND d_id = :d_id;
-INSERT INTO order_line (ol_o_id, ol_d_id, ol_w_id, ol_number, ol_i_id, ol_supply_w_id, ol_quantity, ol_amount, ol_dist_info) SELECT d_next_o_id - 1, d_id, d_w_id, n, i, s, q, {amount}, dist FROM district, unnest(:items::int[], :supplies::int[], :quantities::int[], :amounts::numeric[], :dists::text[]) WITH ORDINALITY AS line (i, s, q, amount, dist, n) WHERE d_w_id = :w_id AND d_id = :d_id;
+INSERT INTO order_line (ol_o_id, ol_d_id, ol_w_id, ol_number, ol_i_id, ol_supply_w_id, ol_quantity, ol_amount, ol_dist_info) SELECT d_next_o_id - 1, d_id, d_w_id, n, i, s, q, {amount}, dist FROM district, unnest(:items::int[], :supplies::int[], :quantities::int[], :amounts::numeric[], :dists::text[]) WITH ORDINALITY AS ordered (i, s, q, amount, dist, n) WHERE d_w_id = :w_id AND d_id = :d_id;
 COMMIT;
 ROLLBACK;
 "

@@ -1,0 +1,57 @@
+//! What `pgdyno run` says of a TPC-C run, in words and in its record.
+
+use pgdyno_target::EmbeddedServer;
+
+use crate::pgdyno;
+
+/// Assertion 24: new orders and transactions a minute follow from the counts,
+/// the shares make a whole, the mix is that of decks, rollbacks are no
+/// failures; the name that belongs to the TPC stands nowhere.
+pub(crate) fn what_a_run_says(server: &EmbeddedServer) {
+    let options = server.options_tcp();
+    let host = &options.hosts[0];
+    let uri = format!("postgresql://{}@127.0.0.1:{}/{}", options.user, host.port, options.dbname);
+    let password = host.password.as_ref().unwrap().reveal();
+    let folder = tempfile::tempdir().unwrap();
+    for form in ["0", "1"] {
+        // 23 cards for each client, and so whole decks.
+        let words = format!(
+            "run --workload tpcc -c 4 -t 92 --max-tries 1000 --param procs={form} --json run.json"
+        );
+        let (code, out, err) = pgdyno(folder.path(), &uri, password, &words);
+        assert_eq!(code, 0, "{out}\n{err}");
+        assert!(out.contains("NOPM") && out.contains("TPC-C-derived"), "{out}");
+        assert!(out.contains("11 of 11 passed"), "{out}");
+        assert!(!out.contains("tpmC") && !err.contains("tpmC"));
+        let text = std::fs::read_to_string(folder.path().join("run.json")).unwrap();
+        judge(&serde_json::from_str(&text).unwrap());
+    }
+    let words = "run --workload tpcc -c 1 -t 1 --param think=1 --rate 5";
+    let (code, out, err) = pgdyno(folder.path(), &uri, password, words);
+    assert_eq!(code, 1, "{out}\n{err}");
+    assert!(err.contains("leave out --rate"), "{err}");
+}
+
+fn judge(record: &serde_json::Value) {
+    let tpcc = &record["tpcc"];
+    let number = |value: &serde_json::Value| value.as_f64().unwrap();
+    assert_eq!((&tpcc["profile"], &tpcc["warehouses"]), (&"faithful".into(), &1.into()));
+    assert!(tpcc["label"].as_str().unwrap().contains("no result in the sense of the TPC"));
+    let types = tpcc["types"].as_array().unwrap();
+    let completed: Vec<u64> =
+        types.iter().map(|kind| kind["completed"].as_u64().unwrap()).collect();
+    assert_eq!(completed, [160, 160, 16, 16, 16]);
+    let shares: f64 = types.iter().map(|kind| number(&kind["share_percent"])).sum();
+    assert!((shares - 100.0).abs() < 1e-6, "{shares}");
+    for kind in types {
+        assert!(number(&kind["share_percent"]) >= number(&kind["share_percent_min"]), "{kind}");
+    }
+    let minutes = number(&record["totals"]["seconds"]) / 60.0;
+    let rolled_back = number(&tpcc["rolled_back"]);
+    assert!((number(&tpcc["nopm"]) * minutes - (160.0 - rolled_back)).abs() < 0.01, "{tpcc}");
+    assert!((number(&tpcc["tpm"]) * minutes - 368.0).abs() < 0.01, "{tpcc}");
+    assert!(tpcc["efficiency_percent"].is_null());
+    let lines = number(&tpcc["counters"]["order_lines"]);
+    assert!((5.0..=15.0).contains(&(lines / (160.0 - rolled_back))), "{tpcc}");
+    assert_eq!(number(&record["totals"]["counts"]["failed"]), 0.0);
+}
