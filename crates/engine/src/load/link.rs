@@ -3,6 +3,7 @@
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
+use std::time::{Duration, Instant};
 
 use pgdyno_wire::client::Batch;
 use pgdyno_wire::connect::ConnectContext;
@@ -27,6 +28,9 @@ pub(super) struct Link {
     conn: Connection,
     at: String,
     prepared: Vec<String>,
+    context: Arc<ConnectContext>,
+    stop: Arc<AtomicBool>,
+    begun: Instant,
 }
 
 impl Link {
@@ -38,7 +42,9 @@ impl Link {
             Ok(conn) => {
                 let endpoint = conn.endpoint();
                 let at = format!("\"{}\", port {}", endpoint.host, endpoint.port);
-                Ok(Self { conn, at, prepared: Vec::new() })
+                let (context, stop) = (Arc::clone(context), Arc::clone(stop));
+                let begun = Instant::now();
+                Ok(Self { conn, at, prepared: Vec::new(), context, stop, begun })
             }
             Err(error) if error.is_interrupted() => Err(Failure::Stopped),
             Err(error) => {
@@ -46,6 +52,16 @@ impl Link {
                 Err(LoadError::Connect { sqlstate, words }.into())
             }
         }
+    }
+
+    /// Connects anew where the session is older than that: some servers close
+    /// a session at a certain age. True where it did.
+    pub(super) fn renew(&mut self, age_max: Duration) -> Result<bool, Failure> {
+        if self.begun.elapsed() < age_max {
+            return Ok(false);
+        }
+        *self = Self::connect(&self.context, &self.stop)?;
+        Ok(true)
     }
 
     /// Host and port, for people.

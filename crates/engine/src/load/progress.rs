@@ -150,6 +150,8 @@ pub struct LoadReport {
     /// Statements that were refused and tried again with success, by SQLSTATE;
     /// most often none.
     pub retries: Vec<(String, u64)>,
+    /// Sessions that were made anew before the server would have closed them.
+    pub sessions_renewed: u64,
     /// What was chosen of the target's tables.
     pub table_params: Vec<(&'static str, String)>,
     /// CPU time of this process while rows were loaded: user and system.

@@ -37,6 +37,7 @@ pub(super) struct Steps<'a> {
     bytes: AtomicU64,
     way: Way,
     retries: Counts,
+    sessions_renewed: AtomicU64,
     /// Chunks that an earlier load has left.
     chunks_found: Done,
     /// Statements for keys that it has left.
@@ -72,6 +73,7 @@ impl<'a> Steps<'a> {
             bytes: AtomicU64::new(0),
             way: Way::new(&plan.how(), None),
             retries: Counts::default(),
+            sessions_renewed: AtomicU64::new(0),
             chunks_found: Done::default(),
             keys_found: Vec::new(),
             begun: Begun::Anew,
@@ -348,6 +350,7 @@ impl<'a> Steps<'a> {
                 let number = next.fetch_add(1, Ordering::Relaxed);
                 let Some(chunk) = chunks.get(number) else { break };
                 if !steps.chunks_found.contains(number) {
+                    steps.renew(link, number)?;
                     steps.chunk(link, number, &chunk, &mut text)?;
                 }
             }
@@ -357,6 +360,17 @@ impl<'a> Steps<'a> {
             Ok(())
         };
         self.phase(Phase::Rows, links.iter_mut(), run).map(drop)
+    }
+
+    /// A new session before the server closes the old one, not for all workers
+    /// at once. Not while all is one transaction.
+    fn renew(&self, link: &mut Link, number: u64) -> Result<(), Failure> {
+        let Some(age) = self.plan.dialect.connection_limits().session_age else { return Ok(()) };
+        let percent = 75 + u32::try_from(number % 16).unwrap_or(0);
+        if !self.way.frozen && link.renew(age * percent / 100)? {
+            self.sessions_renewed.fetch_add(1, Ordering::Relaxed);
+        }
+        Ok(())
     }
 
     /// One chunk, as often as it takes.
@@ -532,6 +546,7 @@ impl<'a> Steps<'a> {
             bytes: self.bytes.load(Ordering::Relaxed),
             phases: self.phases,
             retries: self.retries.all(),
+            sessions_renewed: self.sessions_renewed.load(Ordering::Relaxed),
             table_params: self.plan.dialect.table_params_in_effect(),
             client_cpu,
         }

@@ -9,7 +9,8 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use pgdyno_engine::load::{Begun, LoadError, LoadObserver, LoadPlan, LoadReport, Progress, load};
-use pgdyno_target::dialect::LoadMethod;
+use pgdyno_target::detect::{Probe, ProbeError as DetectError};
+use pgdyno_target::dialect::{ConnectionLimits, Evidence, LoadMethod};
 use pgdyno_target::{Dialect, EmbeddedServer, dialect_by_name, postgres};
 use pgdyno_workload::{
     AccessError, Commits, Figures, Finding, Found, ProbeError, Reset, Session, Table,
@@ -47,6 +48,7 @@ fn load_on(
     workload: &dyn Workload,
     dialect: &dyn Dialect,
     resume: bool,
+    rows: u32,
     listener: &Listener,
 ) -> Result<LoadReport, LoadError> {
     let plan = LoadPlan {
@@ -55,7 +57,7 @@ fn load_on(
         endpoints: &[context(server)],
         jobs: NonZeroU32::new(2).unwrap(),
         seed: 1,
-        method: Some(LoadMethod::Insert { rows_per_statement: ROWS }),
+        method: Some(LoadMethod::Insert { rows_per_statement: rows }),
         resume,
     };
     load(&plan, listener, &listener.interrupt)
@@ -69,10 +71,10 @@ fn interrupted_load_goes_on() {
     let mut session = connect(&server);
     let tpcb = workload("tpcb", 1);
     let anew = Listener::default();
-    load_on(&server, &*tpcb, postgres(), true, &anew).unwrap();
+    load_on(&server, &*tpcb, postgres(), true, 2000, &anew).unwrap();
     assert_eq!(*anew.begun.lock().unwrap(), Some(Begun::Anew));
     let interrupted = Listener { rows: Some(5000), ..Listener::default() };
-    let error = load_on(&server, &*tpcb, postgres(), false, &interrupted).unwrap_err();
+    let error = load_on(&server, &*tpcb, postgres(), false, ROWS, &interrupted).unwrap_err();
     assert!(matches!(error, LoadError::Interrupted { .. }), "{error}");
     let there: u64 = ["branches", "tellers", "accounts"]
         .iter()
@@ -82,7 +84,7 @@ fn interrupted_load_goes_on() {
         })
         .sum();
     let again = Listener::default();
-    let report = load_on(&server, &*tpcb, postgres(), true, &again).unwrap();
+    let report = load_on(&server, &*tpcb, postgres(), true, ROWS, &again).unwrap();
     assert_eq!(*again.begun.lock().unwrap(), Some(Begun::Continued { rows: there }));
     assert_eq!((report.rows(), report.rows_found()), (100_011, there));
     assert_eq!(value(&mut session, "SELECT to_regclass('pgdyno_load') IS NULL"), "t");
@@ -97,7 +99,7 @@ fn commit_on_its_way_is_waited_for() {
     let mut session = connect(&server);
     let tpcb = workload("tpcb", 1);
     let interrupted = Listener { rows: Some(5000), ..Listener::default() };
-    load_on(&server, &*tpcb, postgres(), false, &interrupted).unwrap_err();
+    load_on(&server, &*tpcb, postgres(), false, ROWS, &interrupted).unwrap_err();
     // The transaction of a dead loader: the first chunk that is missing.
     let missing = "SELECT min(n) FROM generate_series(2, 2001) AS n WHERE n NOT IN \
                    (SELECT number FROM pgdyno_load WHERE part = 'chunk')";
@@ -118,7 +120,7 @@ fn commit_on_its_way_is_waited_for() {
     }
     let report = std::thread::scope(|scope| {
         let going_on =
-            scope.spawn(|| load_on(&server, &*tpcb, postgres(), true, &Listener::default()));
+            scope.spawn(|| load_on(&server, &*tpcb, postgres(), true, ROWS, &Listener::default()));
         let waiting = "SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock'";
         while value(&mut session, waiting) == "0" {
             assert!(!going_on.is_finished(), "it did not wait");
@@ -217,7 +219,7 @@ fn jobs_are_polled_where_waiting_fails() {
     let workload = WithJob(workload("select-only", 1));
     session.execute("CREATE SCHEMA sys").unwrap();
     session.execute("CREATE SEQUENCE sys.looks").unwrap();
-    let load = || load_on(&server, &workload, dsql, false, &Listener::default());
+    let load = || load_on(&server, &workload, dsql, false, 2000, &Listener::default());
     let jobs = |end: &str| {
         format!(
             "CREATE OR REPLACE VIEW sys.jobs AS SELECT 'job1'::text AS job_id, CASE WHEN \
@@ -236,5 +238,41 @@ fn jobs_are_polled_where_waiting_fails() {
     session.execute(&jobs("completed")).unwrap();
     load().unwrap();
     assert_eq!(value(&mut session, "SELECT last_value FROM sys.looks"), "7");
+    server.stop().unwrap();
+}
+
+/// A server that closes sessions which are hardly used.
+#[derive(Debug)]
+struct ShortLived;
+
+impl Dialect for ShortLived {
+    fn name(&self) -> &'static str {
+        "short-lived"
+    }
+
+    fn title(&self) -> &'static str {
+        "Short-lived"
+    }
+
+    fn recognise(&self, _: &mut dyn Probe) -> Result<Option<Evidence>, DetectError> {
+        Ok(None)
+    }
+
+    fn connection_limits(&self) -> ConnectionLimits {
+        let session_age = Some(std::time::Duration::from_nanos(1));
+        ConnectionLimits { session_age, ..ConnectionLimits::default() }
+    }
+}
+
+/// A load that lasts for longer than a session may makes new sessions, and no
+/// row is lost over it.
+#[test]
+fn sessions_are_renewed() {
+    let server = server();
+    let tpcb = workload("tpcb", 1);
+    let report =
+        load_on(&server, &*tpcb, &ShortLived, false, 10_000, &Listener::default()).unwrap();
+    // One before each chunk: ten of accounts, and two of the small tables.
+    assert_eq!((report.rows(), report.sessions_renewed), (100_011, 12));
     server.stop().unwrap();
 }
