@@ -273,4 +273,24 @@ mod tests {
         assert!(channel.send(b"x").is_err());
         assert!(matches!(channel.recv(&mut buf), Ok(0) | Err(_)));
     }
+
+    /// The last bytes reach the other side, and then the end, over TCP and over
+    /// a Unix socket.
+    #[test]
+    fn goodbye_and_end() {
+        let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+        let tcp = std::net::TcpStream::connect(listener.local_addr().unwrap()).unwrap();
+        let (tcp_peer, _) = listener.accept().unwrap();
+        let (unix, unix_peer) = std::os::unix::net::UnixStream::pair().unwrap();
+        let tcp: (_, Box<dyn Read>) = (Socket::from(tcp), Box::new(tcp_peer));
+        let unix: (_, Box<dyn Read>) =
+            (Socket::from(std::os::fd::OwnedFd::from(unix)), Box::new(unix_peer));
+        for (ours, mut theirs) in [tcp, unix] {
+            ours.set_nonblocking(true).unwrap();
+            Channel::plain(ours).close(b"goodbye");
+            let mut said = Vec::new();
+            theirs.read_to_end(&mut said).unwrap();
+            assert_eq!(said, b"goodbye");
+        }
+    }
 }
