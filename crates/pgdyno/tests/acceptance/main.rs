@@ -12,6 +12,7 @@ mod effects;
 mod failures;
 mod honest;
 mod liars;
+mod login;
 mod output;
 mod same_work;
 mod scripts;
