@@ -24,8 +24,11 @@ const ROWS_EXPECTED_OF_WRITES: u64 = 1;
 pub(crate) struct SlotInfo {
     /// Fewer rows than this mean that the statement did not do its work.
     pub(crate) rows_expected: u64,
-    /// It writes rows, so that doing too little makes the transaction idle.
+    /// It writes rows, or declares how many it must touch, so that doing too
+    /// little makes the transaction idle.
     pub(crate) writes: bool,
+    /// The rows in its tag are written rows.
+    pub(crate) tag_writes: bool,
 }
 
 /// One SQL command, ready to be sent.
@@ -97,7 +100,11 @@ impl Requests {
             } else {
                 numbers.push(None);
                 self.slots.push(StatementSlot { script, command, part: 0 });
-                self.slot_infos.push(SlotInfo { rows_expected: 0, writes: false });
+                self.slot_infos.push(SlotInfo {
+                    rows_expected: 0,
+                    writes: false,
+                    tag_writes: false,
+                });
             }
         }
         first_slots.push(self.slots.len() as u32);
@@ -116,7 +123,11 @@ impl Requests {
             let declared = sql.rows_declared_of(part);
             let by_kind = if writes { ROWS_EXPECTED_OF_WRITES } else { 0 };
             let rows_expected = declared.unwrap_or(by_kind);
-            self.slot_infos.push(SlotInfo { rows_expected, writes: writes || declared.is_some() });
+            self.slot_infos.push(SlotInfo {
+                rows_expected,
+                writes: writes || declared.is_some(),
+                tag_writes: writes,
+            });
         }
     }
 
@@ -338,5 +349,16 @@ mod tests {
         assert_eq!(requests.slot(0, 2, 0), 4);
         assert!(requests.slot_infos[1].writes && requests.slot_infos[1].rows_expected == 1);
         assert!(!requests.slot_infos[2].writes);
+    }
+
+    /// A read that declares its rows makes an idle transaction where they are
+    /// missing, but its rows are not written ones.
+    #[test]
+    fn declared_reads_write_nothing() {
+        let (_, requests) =
+            program("-- pgdyno: rows 3\nSELECT 1;\n-- pgdyno: rows 0\nDELETE FROM t;\n");
+        let infos = &requests.slot_infos;
+        assert!(infos[0].writes && !infos[0].tag_writes && infos[0].rows_expected == 3);
+        assert!(infos[1].writes && infos[1].tag_writes && infos[1].rows_expected == 0);
     }
 }

@@ -305,7 +305,7 @@ fn result_ended(
     statement.executions += 1;
     statement.rows += rows;
     statement.no_row += u64::from(rows == 0);
-    if info.writes {
+    if info.tag_writes {
         client.rows_written += rows;
     }
     if rows < info.rows_expected {
