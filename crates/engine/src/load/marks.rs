@@ -307,6 +307,6 @@ mod tests {
         let mut done = Done::default();
         assert_eq!(done.add_page(&page), Some(PAGE_ROWS as u64));
         assert_eq!(done.add_page(&[vec![Some(PAGE_ROWS.to_string())]]), None);
-        assert_eq!(done.0, [0..PAGE_ROWS as u64 + 1]);
+        assert_eq!(done.0, std::slice::from_ref(&(0..PAGE_ROWS as u64 + 1)));
     }
 }
