@@ -105,6 +105,15 @@ pub enum Verdict {
         /// The most frequent SQLSTATE.
         sqlstate: String,
     },
+    /// Connections were lost and made anew, or an endpoint did no work.
+    EndpointTrouble {
+        /// Connections lost while their clients had not ended.
+        lost: u64,
+        /// Endpoints that lost some, `host:port`; none where there is one.
+        lossy: Vec<String>,
+        /// Endpoints that committed nothing, though clients were dealt to them.
+        idle: Vec<String>,
+    },
     /// Tries were lost because other transactions were in the way.
     Conflicts {
         /// How many, of which kinds, and what may be the reason.

@@ -119,6 +119,7 @@ fn outcomes(record: &RunRecord) -> Vec<Verdict> {
             sqlstate: most.map_or_else(String::new, |(state, _)| state.to_string()),
         });
     }
+    verdicts.extend(crate::endpoint::trouble(record));
     let conflicts = ConflictVerdict::of(record);
     verdicts.extend(conflicts.map(|conflicts| Verdict::Conflicts { conflicts }));
     let retries_per_commit = ratio(counts.retries, counts.committed);

@@ -18,6 +18,7 @@ pub(super) fn severity(verdict: &Verdict) -> Severity {
         | Verdict::WritesFoundNoRow { .. }
         | Verdict::Failures { .. }
         | Verdict::Conflicts { .. }
+        | Verdict::EndpointTrouble { .. }
         | Verdict::RetriesDominate { .. }
         | Verdict::RateNotReached { .. }
         | Verdict::ClientsAborted { .. } => Severity::Warning,
@@ -68,6 +69,9 @@ pub(super) fn text(verdict: &Verdict) -> String {
             format!("{} of transactions failed, most with {sqlstate}", percent(*share))
         }
         Verdict::Conflicts { conflicts } => conflicts.text(),
+        Verdict::EndpointTrouble { lost, lossy, idle } => {
+            crate::endpoint::trouble_text(*lost, lossy, idle)
+        }
         Verdict::RetriesDominate { retries_per_commit } => {
             format!("{retries_per_commit:.1} repeated tries for each transaction committed")
         }
@@ -120,6 +124,9 @@ pub(super) fn advice(verdict: &Verdict) -> &'static str {
         }
         Verdict::UnknownOutcomes { .. } => "the audits allow for them",
         Verdict::RateNotReached { .. } => "offer less, or read the result as the most it can do",
+        Verdict::EndpointTrouble { .. } => {
+            "the figure holds the time without them; see the timeline and the server's log"
+        }
         // Said by the verdict itself, with figures.
         Verdict::Conflicts { .. } | Verdict::Interrupted => "",
         Verdict::Aborted { .. } => "the server's log says more",

@@ -103,6 +103,7 @@ fn name(verdict: &Verdict) -> &'static str {
         Verdict::NotAudited { .. } => "not audited",
         Verdict::Failures { .. } => "transactions failed",
         Verdict::Conflicts { .. } => "conflicts",
+        Verdict::EndpointTrouble { .. } => "trouble with endpoints",
         Verdict::RetriesDominate { .. } => "mostly retries",
         Verdict::UnknownOutcomes { .. } => "some outcomes unknown",
         Verdict::RateNotReached { .. } => "rate not reached",
