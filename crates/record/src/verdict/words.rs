@@ -153,3 +153,34 @@ fn percent(share: f64) -> String {
 fn signed_percent(share: f64) -> String {
     format!("{:+.1} %", share * 100.0)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn idle(independent: &[&str]) -> Verdict {
+        Verdict::WritesFoundNoRow {
+            script: 0,
+            command: 5,
+            statement: "UPDATE t;".to_owned(),
+            share: 0.954,
+            independent: independent.iter().map(|&name| name.to_owned()).collect(),
+        }
+    }
+
+    /// Independent draws are named as the reason, before the statement, which
+    /// may be cut; without them the advice does not speak of them.
+    #[test]
+    fn independent_draws_are_the_reason() {
+        assert_eq!(text(&idle(&[])), "95.4 % of executions did not touch their rows: UPDATE t;");
+        for (names, said) in [
+            (&["aid", "bid"][..], "; aid and bid are drawn independently: UPDATE t;"),
+            (&["a", "b", "c"], "; a, b and c are drawn independently: UPDATE t;"),
+        ] {
+            assert!(text(&idle(names)).ends_with(said), "{}", text(&idle(names)));
+            assert!(advice(&idle(names)).contains("derive"));
+        }
+        assert!(!advice(&idle(&[])).contains("derive"));
+        assert_eq!(severity(&idle(&[])), Severity::Warning);
+    }
+}
