@@ -9,6 +9,8 @@
 //! `pgdyno_load`, so that a later load can go on after any crash. The calling thread only watches: it tells the observer how
 //! far things are and passes an interrupt on. Nothing is printed here.
 
+mod begin;
+mod check;
 mod chunks;
 mod error;
 mod jobs;

@@ -254,6 +254,8 @@ pub fn planned(how: &How<'_>, version_num: Option<u32>) -> Planned {
     for table in &tables {
         steps.looks(looks(table, dialect.count_rows_max()));
     }
+    let fresh = workload.fresh_conditions(dialect);
+    steps.add(Phase::Check, fresh.into_iter().map(|condition| condition.sql).collect());
     if marks {
         steps.add(Phase::Check, marks::drop(dialect));
     }

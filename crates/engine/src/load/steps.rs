@@ -6,23 +6,20 @@ use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use nix::sys::resource::{UsageWho, getrusage};
-use pgdyno_workload::{Condition, Table, TableStatement};
+use pgdyno_workload::{Table, TableStatement};
 
 use super::LoadPlan;
 use super::chunks::{Chunk, Chunks};
 use super::error::{Failure, LoadError};
 use super::link::Link;
-use super::marks::{self, Before, Done, Mark};
+use super::marks::{Done, Mark};
 use super::patience::{Counts, Patience};
-use super::plan::{self, How, Way};
+use super::plan::{How, Way};
 use super::progress::{
     Begun, LoadObserver, LoadReport, LoadedTable, Phase, Progress, TableProgress,
 };
 use super::sending::Sending;
 use super::threads::Watch;
-
-/// A mark, or something else, is there already.
-const UNIQUE_VIOLATION: &str = "23505";
 
 /// One load under way.
 pub(super) struct Steps<'a> {
@@ -31,26 +28,26 @@ pub(super) struct Steps<'a> {
     interrupt: &'a AtomicBool,
     /// Obeyed by all connections of this load.
     pub(super) stop: Arc<AtomicBool>,
-    tables: Vec<Table>,
-    state: Vec<TableState>,
+    pub(super) tables: Vec<Table>,
+    pub(super) state: Vec<TableState>,
     phases: Vec<(Phase, Duration)>,
     bytes: AtomicU64,
-    way: Way,
+    pub(super) way: Way,
     retries: Counts,
     sessions_renewed: AtomicU64,
     /// Chunks that an earlier load has left.
-    chunks_found: Done,
+    pub(super) chunks_found: Done,
     /// Statements for keys that it has left.
-    keys_found: Vec<u64>,
+    pub(super) keys_found: Vec<u64>,
     begun: Begun,
 }
 
 /// How far a table is, shared by the workers.
 #[derive(Default)]
-struct TableState {
-    rows_done: AtomicU64,
+pub(super) struct TableState {
+    pub(super) rows_done: AtomicU64,
     /// Of these, those that an earlier load has left.
-    rows_found: u64,
+    pub(super) rows_found: u64,
     /// When its first chunk began and its last one so far was confirmed.
     span: Mutex<Option<(Instant, Instant)>>,
 }
@@ -111,12 +108,12 @@ impl<'a> Steps<'a> {
         Ok(client_cpu)
     }
 
-    fn how(&self) -> How<'a> {
+    pub(super) fn how(&self) -> How<'a> {
         self.plan.how()
     }
 
     /// True where chunks and keys leave marks.
-    const fn marks(&self) -> bool {
+    pub(super) const fn marks(&self) -> bool {
         !self.way.frozen
     }
 
@@ -140,38 +137,6 @@ impl<'a> Steps<'a> {
         Patience::new(self.plan.dialect, &self.stop, &self.retries).with(work)
     }
 
-    /// Does `work` and writes its mark, both or neither. `None` where the mark
-    /// is there already, so that nothing was to be done.
-    fn marked<T>(
-        &self,
-        link: &mut Link,
-        mark: Mark,
-        mut work: impl FnMut(&mut Link) -> Result<T, Failure>,
-    ) -> Result<Option<T>, Failure> {
-        let sql = mark.statement();
-        self.patiently(|| {
-            // The mark first: it waits for whoever writes the same one.
-            let noted = link
-                .together(&["BEGIN", &sql], || format!("the mark of a step in {}", marks::TABLE));
-            let done = match noted {
-                Err(failure) if failure.is(UNIQUE_VIOLATION) => {
-                    link.roll_back();
-                    return Ok(None);
-                }
-                Err(failure) => Err(failure),
-                Ok(_) => work(link),
-            };
-            let ended = done.and_then(|done| {
-                link.execute("COMMIT", || "COMMIT of a step and its mark".to_owned())?;
-                Ok(Some(done))
-            });
-            if ended.is_err() {
-                link.roll_back();
-            }
-            ended
-        })
-    }
-
     fn connect(&mut self) -> Result<Vec<Link>, Failure> {
         let plan = self.plan;
         let stop = Arc::clone(&self.stop);
@@ -179,103 +144,8 @@ impl<'a> Steps<'a> {
         self.phase(Phase::Connect, contexts, |_, context| Link::connect(context, &stop))
     }
 
-    /// What an earlier load has left, its chunks included where they count.
-    fn look_back(&mut self, links: &mut [Link]) -> Result<Before, Failure> {
-        let identity = plan::identity(&self.how(), &self.way);
-        let resume = self.plan.resume;
-        let look = |steps: &Self, link: &mut Link| steps.read_marks(link, &identity, resume);
-        let mut found = self.phase(Phase::Drop, links.iter_mut().take(1), look)?;
-        let (before, chunks) = found.pop().unwrap_or((Before::Nothing, Done::default()));
-        self.chunks_found = chunks;
-        Ok(before)
-    }
-
-    fn read_marks(
-        &self,
-        link: &mut Link,
-        identity: &marks::Identity,
-        resume: bool,
-    ) -> Result<(Before, Done), Failure> {
-        const UNDEFINED_TABLE: &str = "42P01";
-        let what = || format!("reading {}", marks::TABLE);
-        let rows = match self.patiently(|| link.rows(&marks::look(), what)) {
-            Err(failure) if failure.is(UNDEFINED_TABLE) => {
-                return Ok((Before::Nothing, Done::default()));
-            }
-            rows => rows?,
-        };
-        let before = Before::judge(&rows, identity);
-        let mut done = Done::default();
-        let mut from = (resume && matches!(before, Before::Same { .. })).then_some(0);
-        while let Some(number) = from {
-            let page = self.patiently(|| link.rows(&marks::page(number), what))?;
-            from = done.add_page(&page);
-        }
-        Ok((before, done))
-    }
-
-    /// Brings the target to where rows can be loaded.
-    fn begin(&mut self, links: &mut [Link], before: &Before) -> Result<Begun, Failure> {
-        if self.plan.resume {
-            match before {
-                Before::Same { keys } => return Ok(self.go_on(keys)),
-                Before::Other(differences) => {
-                    return Err(LoadError::OtherLoad { differences: differences.join(", ") }.into());
-                }
-                // Tables that look complete may be those of another load, which
-                // this one was to replace when it was broken off: with another
-                // seed they would have the same counts.
-                Before::Nothing | Before::Scraps => {}
-            }
-        }
-        self.chunks_found = Done::default();
-        self.make_tables(links, *before == Before::Nothing)?;
-        Ok(Begun::Anew)
-    }
-
-    /// Takes what is there as done.
-    fn go_on(&mut self, keys: &[u64]) -> Begun {
-        self.keys_found = keys.to_vec();
-        let chunks = Chunks::new(&self.tables, self.way.batch);
-        for chunk in self.chunks_found.iter().filter_map(|number| chunks.get(number)) {
-            let rows = chunk.rows.end - chunk.rows.start;
-            self.state[chunk.table].rows_found += rows;
-            self.state[chunk.table].rows_done.fetch_add(rows, Ordering::Relaxed);
-        }
-        Begun::Continued { rows: self.state.iter().map(|state| state.rows_found).sum() }
-    }
-
-    /// Drops and creates, in an order in which a crash at any point leaves
-    /// either nothing to go on with or the whole of it.
-    fn make_tables(&mut self, links: &mut [Link], no_marks: bool) -> Result<(), Failure> {
-        let (workload, dialect) = (self.plan.workload, self.plan.dialect);
-        let plan_statement = marks::plan_statement(&plan::identity(&self.how(), &self.way));
-        let new_marks = || {
-            let create = marks::create(dialect).into_iter();
-            create.chain([plan_statement.clone()]).collect::<Vec<_>>()
-        };
-        let drop = workload.drop_statements(dialect);
-        let mut before = if no_marks { Vec::new() } else { vec![marks::forget()] };
-        let mut after = Vec::new();
-        if !self.marks() {
-            after = marks::drop(dialect);
-        } else if no_marks {
-            before.extend(new_marks());
-        } else {
-            after = marks::drop(dialect);
-            after.extend(new_marks());
-        }
-        let all: Vec<String> = before.into_iter().chain(drop).chain(after).collect();
-        self.one_by_one(Phase::Drop, links, &all)?;
-        let mut create = plan::create(workload, dialect, self.way.frozen);
-        if self.marks() {
-            create.push(Mark::Tables.statement());
-        }
-        self.one_by_one(Phase::Create, links, &create)
-    }
-
     /// Statements in order, on the first connection.
-    fn one_by_one(
+    pub(super) fn one_by_one(
         &mut self,
         phase: Phase,
         links: &mut [Link],
@@ -427,72 +297,8 @@ impl<'a> Steps<'a> {
         Err(LoadError::Check { table, found, expected }.into())
     }
 
-    /// Counts rows and adds up keys, and compares both with the plan; then
-    /// there is nothing left to go on with.
-    fn check(&mut self, links: &mut [Link]) -> Result<(), Failure> {
-        let tables = self.tables.clone();
-        // The largest table first, so that it does not end alone.
-        let mut order: Vec<&Table> = tables.iter().collect();
-        order.sort_by_key(|table| std::cmp::Reverse(table.rows));
-        let fresh = self.plan.workload.fresh_conditions(self.plan.dialect);
-        let next = AtomicUsize::new(0);
-        let run = |steps: &Self, link: &mut Link| {
-            loop {
-                let number = next.fetch_add(1, Ordering::Relaxed);
-                let condition = number.checked_sub(order.len()).map(|number| fresh.get(number));
-                match (order.get(number), condition) {
-                    (Some(table), _) => steps.check_table(link, table)?,
-                    (None, Some(Some(condition))) => steps.check_condition(link, condition)?,
-                    (None, _) => return Ok(()),
-                }
-            }
-        };
-        self.phase(Phase::Check, links.iter_mut().take(order.len() + fresh.len()), run)?;
-        if self.marks() {
-            self.one_by_one(Phase::Check, links, &marks::drop(self.plan.dialect))?;
-        }
-        Ok(())
-    }
-
-    fn check_table(&self, link: &mut Link, table: &Table) -> Result<(), Failure> {
-        let (mut rows, mut keys) = (0, 0);
-        let (mut rows_expected, mut keys_expected) = (0, 0);
-        for look in plan::looks(table, self.plan.dialect.count_rows_max()) {
-            let what = || format!("counting the rows of {}", table.name);
-            let figures = self.patiently(|| link.figures(&look.sql, what))?;
-            rows += figures.get("rows");
-            keys += figures.get("keys");
-            rows_expected += look.rows;
-            keys_expected += look.keys;
-        }
-        if (rows, keys) == (rows_expected, keys_expected) {
-            return Ok(());
-        }
-        let told = |rows: i128, keys: i128| format!("{rows} rows with a sum of keys of {keys}");
-        Err(LoadError::Check {
-            table: table.name,
-            found: told(rows, keys),
-            expected: told(rows_expected, keys_expected),
-        }
-        .into())
-    }
-
-    /// A rule of the workload's own for freshly loaded tables.
-    fn check_condition(&self, link: &mut Link, condition: &Condition) -> Result<(), Failure> {
-        let what = || format!("checking \"{}\"", condition.name);
-        let figures = self.patiently(|| link.figures(&condition.sql, what))?;
-        match figures.iter().next() {
-            Some((_, 0)) => Ok(()),
-            told => {
-                let (name, title) = (condition.name, condition.title);
-                let violations = told.map_or(0, |(_, violations)| violations);
-                Err(LoadError::Fresh { name, title, violations }.into())
-            }
-        }
-    }
-
     /// Runs one phase in threads, and notes how long it took.
-    fn phase<I: Send, O: Send>(
+    pub(super) fn phase<I: Send, O: Send>(
         &mut self,
         phase: Phase,
         inputs: impl IntoIterator<Item = I>,
