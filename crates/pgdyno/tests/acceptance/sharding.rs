@@ -163,11 +163,17 @@ fn endpoint(record: &Value, port: u16) -> &Value {
 /// but for commits whose outcome nobody knows.
 #[test]
 fn a_router_dies_and_comes_back() {
-    let shards = [start(), start()];
-    for (number, shard) in (1..).zip(&shards) {
-        fill_shard(shard, number);
-    }
-    let (steady, mut mortal) = (start(), start());
+    let filled = |number| {
+        let shard = start();
+        fill_shard(&shard, number);
+        shard
+    };
+    let (shards, steady, mut mortal) = std::thread::scope(|scope| {
+        let (one, two) = (scope.spawn(|| filled(1)), scope.spawn(|| filled(2)));
+        let (steady, mortal) = (scope.spawn(start), scope.spawn(start));
+        let shards = [one.join().unwrap(), two.join().unwrap()];
+        (shards, steady.join().unwrap(), mortal.join().unwrap())
+    });
     for router in [&steady, &mortal] {
         make_router(router, &shards);
     }

@@ -155,6 +155,9 @@ fn a_dead_endpoint_is_told() {
     );
     let each = each(&said);
     assert_eq!((each[0].2, each[1].2), (0, 12));
+    let page = said.out.split_whitespace().collect::<Vec<_>>().join(" ");
+    let idle = format!("nothing was committed over 127.0.0.1:{}", dead.port);
+    assert!(page.contains(&idle), "{page}");
     let said = run(&target(&[dead.port, also_dead.port]), "-c 2 -t 1").exits(2);
     assert!(said.err.contains("Connection refused") && said.record.is_null(), "{}", said.err);
 }
@@ -170,6 +173,16 @@ fn lost_sessions_are_made_anew() {
     assert_eq!(said.record["totals"]["counts"]["failed_by_sqlstate"]["08006"], 2);
     let each = each(&said);
     assert_eq!((each[0].1, each[0].2, each[1].1, each[1].2), (4, 18, 2, 20), "{}", said.out);
+}
+
+/// With a connection for each transaction, each of these is dealt and counted.
+#[test]
+fn a_connection_for_each_transaction() {
+    let (one, two) = (Fake::start(part("postgres")), Fake::start(part("postgres")));
+    let said = run(&target(&[one.port, two.port]), "-c 4 -j 2 -t 5 -C").exits(0);
+    let each = each(&said);
+    assert_eq!((each[0].1, each[0].2, each[1].1, each[1].2), (10, 10, 10, 10), "{}", said.out);
+    assert_eq!(said.record["connections"]["lost"], 0);
 }
 
 /// The face of pgbench keeps libpq's meaning of several hosts: the first.

@@ -54,3 +54,15 @@ fn old_sessions_are_left_in_time() {
     assert_eq!(said.record["ended"]["clients_aborted"], 0);
     assert!(said.out.contains("renewed before"), "{}", said.out);
 }
+
+/// Clients that wait for their start leave old sessions as well.
+#[test]
+fn waiting_clients_leave_old_sessions() {
+    let server = Fake::start(part("aurora-dsql"));
+    let said = run(&target(&[server.port]), "-c 3 -T 3 -R 30 --session-age 1s").exits(0);
+    let connections = &said.record["connections"];
+    assert!(connections["renewed"].as_u64() > Some(0), "{connections}");
+    assert_eq!((said.count("failed"), said.count("unknown")), (0, 0));
+    assert_eq!(connections["lost"], 0);
+    assert!(said.count("committed") > 0, "{}", said.out);
+}
