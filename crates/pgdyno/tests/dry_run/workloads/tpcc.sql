@@ -89,6 +89,15 @@ SELECT count(*) AS rows, coalesce(sum(((o_w_id::bigint - 1) * 10 + o_d_id - 1) *
 SELECT count(*) AS rows, coalesce(sum(((no_w_id::bigint - 1) * 10 + no_d_id - 1) * 900 + no_o_id - 2100), 0) AS keys FROM new_order;
 SELECT count(*) AS rows, coalesce(sum((ol_w_id::bigint - 1) * 10 + ol_d_id), 0) AS keys FROM order_line;
 SELECT count(*) AS rows, coalesce(sum(0), 0) AS keys FROM tpcc_parameters;
+SELECT count(*) FROM warehouse WHERE w_ytd <> 300000 OR w_tax NOT BETWEEN 0 AND 0.2 OR w_zip NOT LIKE '____11111';
+SELECT count(*) FROM district WHERE d_ytd <> 30000 OR d_next_o_id <> 3001 OR d_tax NOT BETWEEN 0 AND 0.2 OR d_zip NOT LIKE '____11111';
+SELECT count(*) FROM stock WHERE s_quantity NOT BETWEEN 10 AND 100 OR s_ytd <> 0 OR s_order_cnt <> 0 OR s_remote_cnt <> 0 OR length(s_data) NOT BETWEEN 25 AND 50;
+SELECT count(*) FROM (SELECT c_w_id FROM customer GROUP BY c_w_id, c_d_id HAVING count(*) <> 3000 OR count(DISTINCT c_last) <> 1000 OR min(c_balance) <> -10 OR max(c_balance) <> -10 OR min(c_ytd_payment) <> 10 OR max(c_ytd_payment) <> 10 OR min(c_payment_cnt) <> 1 OR max(c_payment_cnt) <> 1 OR max(c_delivery_cnt) <> 0 OR min(c_discount) < 0 OR max(c_discount) > 0.5) d;
+SELECT count(*) FROM (SELECT h_w_id FROM history GROUP BY h_w_id, h_d_id HAVING count(*) <> 3000 OR min(h_amount) <> 10 OR max(h_amount) <> 10) d;
+SELECT count(*) FROM (SELECT no_w_id FROM new_order GROUP BY no_w_id, no_d_id HAVING count(*) <> 900 OR min(no_o_id) <> 2101 OR max(no_o_id) <> 3000) d;
+SELECT count(*) FROM (SELECT o_w_id FROM orders GROUP BY o_w_id, o_d_id HAVING count(*) <> 3000 OR count(DISTINCT o_c_id) <> 3000 OR min(o_c_id) <> 1 OR max(o_c_id) <> 3000 OR count(o_carrier_id) <> 2100 OR min(o_ol_cnt) <> 5 OR max(o_ol_cnt) <> 15 OR sum(o_ol_cnt) <> 30000 OR min(o_all_local) <> 1 OR max(CASE WHEN o_carrier_id IS NOT NULL THEN o_id END) <> 2100) d;
+SELECT count(*) FROM order_line WHERE ol_supply_w_id <> ol_w_id OR ol_quantity <> 5 OR ol_i_id NOT BETWEEN 1 AND 100000 OR ol_number NOT BETWEEN 1 AND 15 OR (ol_o_id < 2101) <> (ol_delivery_d IS NOT NULL) OR (ol_o_id < 2101) <> (ol_amount = 0);
+SELECT CASE WHEN sum(CASE WHEN upper(i_data) LIKE '%ORIGINAL%' THEN 1 ELSE 0 END) BETWEEN 9000 AND 10475 AND min(i_price) >= 1 AND max(i_price) <= 100 THEN 0 ELSE 1 END FROM item;
 DROP TABLE IF EXISTS pgdyno_load;
 
 
@@ -188,6 +197,15 @@ SELECT count(*) AS rows, coalesce(sum(((o_w_id::bigint - 1) * 10 + o_d_id - 1) *
 SELECT count(*) AS rows, coalesce(sum(((no_w_id::bigint - 1) * 10 + no_d_id - 1) * 900 + no_o_id - 2100), 0) AS keys FROM new_order;
 SELECT count(*) AS rows, coalesce(sum((ol_w_id::bigint - 1) * 10 + ol_d_id), 0) AS keys FROM order_line;
 SELECT count(*) AS rows, coalesce(sum(0), 0) AS keys FROM tpcc_parameters;
+SELECT count(*) FROM warehouse WHERE w_ytd <> 300000 OR w_tax NOT BETWEEN 0 AND 0.2 OR w_zip NOT LIKE '____11111';
+SELECT count(*) FROM district WHERE d_ytd <> 30000 OR d_next_o_id <> 3001 OR d_tax NOT BETWEEN 0 AND 0.2 OR d_zip NOT LIKE '____11111';
+SELECT count(*) FROM stock WHERE s_quantity NOT BETWEEN 10 AND 100 OR s_ytd <> 0 OR s_order_cnt <> 0 OR s_remote_cnt <> 0 OR length(s_data) NOT BETWEEN 25 AND 50;
+SELECT count(*) FROM (SELECT c_w_id FROM customer GROUP BY c_w_id, c_d_id HAVING count(*) <> 3000 OR count(DISTINCT c_last) <> 1000 OR min(c_balance) <> -10 OR max(c_balance) <> -10 OR min(c_ytd_payment) <> 10 OR max(c_ytd_payment) <> 10 OR min(c_payment_cnt) <> 1 OR max(c_payment_cnt) <> 1 OR max(c_delivery_cnt) <> 0 OR min(c_discount) < 0 OR max(c_discount) > 0.5) d;
+SELECT count(*) FROM (SELECT h_w_id FROM history GROUP BY h_w_id, h_d_id HAVING count(*) <> 3000 OR min(h_amount) <> 10 OR max(h_amount) <> 10) d;
+SELECT count(*) FROM (SELECT no_w_id FROM new_order GROUP BY no_w_id, no_d_id HAVING count(*) <> 900 OR min(no_o_id) <> 2101 OR max(no_o_id) <> 3000) d;
+SELECT count(*) FROM (SELECT o_w_id FROM orders GROUP BY o_w_id, o_d_id HAVING count(*) <> 3000 OR count(DISTINCT o_c_id) <> 3000 OR min(o_c_id) <> 1 OR max(o_c_id) <> 3000 OR count(o_carrier_id) <> 2100 OR min(o_ol_cnt) <> 5 OR max(o_ol_cnt) <> 15 OR sum(o_ol_cnt) <> 30000 OR min(o_all_local) <> 1 OR max(CASE WHEN o_carrier_id IS NOT NULL THEN o_id END) <> 2100) d;
+SELECT count(*) FROM order_line WHERE ol_supply_w_id <> ol_w_id OR ol_quantity <> 5 OR ol_i_id NOT BETWEEN 1 AND 100000 OR ol_number NOT BETWEEN 1 AND 15 OR (ol_o_id < 2101) <> (ol_delivery_d IS NOT NULL) OR (ol_o_id < 2101) <> (ol_amount = 0);
+SELECT CASE WHEN sum(CASE WHEN upper(i_data) LIKE '%ORIGINAL%' THEN 1 ELSE 0 END) BETWEEN 9000 AND 10475 AND min(i_price) >= 1 AND max(i_price) <= 100 THEN 0 ELSE 1 END FROM item;
 DROP TABLE IF EXISTS pgdyno_load;
 
 
@@ -291,6 +309,15 @@ SELECT count(*) AS rows, coalesce(sum(((o_w_id::bigint - 1) * 10 + o_d_id - 1) *
 SELECT count(*) AS rows, coalesce(sum(((no_w_id::bigint - 1) * 10 + no_d_id - 1) * 900 + no_o_id - 2100), 0) AS keys FROM new_order;
 SELECT count(*) AS rows, coalesce(sum((ol_w_id::bigint - 1) * 10 + ol_d_id), 0) AS keys FROM order_line;
 SELECT count(*) AS rows, coalesce(sum(0), 0) AS keys FROM tpcc_parameters;
+SELECT count(*) FROM warehouse WHERE w_ytd <> 300000 OR w_tax NOT BETWEEN 0 AND 0.2 OR w_zip NOT LIKE '____11111';
+SELECT count(*) FROM district WHERE d_ytd <> 30000 OR d_next_o_id <> 3001 OR d_tax NOT BETWEEN 0 AND 0.2 OR d_zip NOT LIKE '____11111';
+SELECT count(*) FROM stock WHERE s_quantity NOT BETWEEN 10 AND 100 OR s_ytd <> 0 OR s_order_cnt <> 0 OR s_remote_cnt <> 0 OR length(s_data) NOT BETWEEN 25 AND 50;
+SELECT count(*) FROM (SELECT c_w_id FROM customer GROUP BY c_w_id, c_d_id HAVING count(*) <> 3000 OR count(DISTINCT c_last) <> 1000 OR min(c_balance) <> -10 OR max(c_balance) <> -10 OR min(c_ytd_payment) <> 10 OR max(c_ytd_payment) <> 10 OR min(c_payment_cnt) <> 1 OR max(c_payment_cnt) <> 1 OR max(c_delivery_cnt) <> 0 OR min(c_discount) < 0 OR max(c_discount) > 0.5) d;
+SELECT count(*) FROM (SELECT h_w_id FROM history GROUP BY h_w_id, h_d_id HAVING count(*) <> 3000 OR min(h_amount) <> 10 OR max(h_amount) <> 10) d;
+SELECT count(*) FROM (SELECT no_w_id FROM new_order GROUP BY no_w_id, no_d_id HAVING count(*) <> 900 OR min(no_o_id) <> 2101 OR max(no_o_id) <> 3000) d;
+SELECT count(*) FROM (SELECT o_w_id FROM orders GROUP BY o_w_id, o_d_id HAVING count(*) <> 3000 OR count(DISTINCT o_c_id) <> 3000 OR min(o_c_id) <> 1 OR max(o_c_id) <> 3000 OR count(o_carrier_id) <> 2100 OR min(o_ol_cnt) <> 5 OR max(o_ol_cnt) <> 15 OR sum(o_ol_cnt) <> 30000 OR min(o_all_local) <> 1 OR max(CASE WHEN o_carrier_id IS NOT NULL THEN o_id END) <> 2100) d;
+SELECT count(*) FROM order_line WHERE ol_supply_w_id <> ol_w_id OR ol_quantity <> 5 OR ol_i_id NOT BETWEEN 1 AND 100000 OR ol_number NOT BETWEEN 1 AND 15 OR (ol_o_id < 2101) <> (ol_delivery_d IS NOT NULL) OR (ol_o_id < 2101) <> (ol_amount = 0);
+SELECT CASE WHEN sum(CASE WHEN upper(i_data) LIKE '%ORIGINAL%' THEN 1 ELSE 0 END) BETWEEN 9000 AND 10475 AND min(i_price) >= 1 AND max(i_price) <= 100 THEN 0 ELSE 1 END FROM item;
 DROP TABLE IF EXISTS pgdyno_load;
 
 
@@ -442,6 +469,15 @@ SELECT count(*) AS rows, coalesce(sum(((o_w_id::bigint - 1) * 10 + o_d_id - 1) *
 SELECT count(*) AS rows, coalesce(sum(((no_w_id::bigint - 1) * 10 + no_d_id - 1) * 900 + no_o_id - 2100), 0) AS keys FROM new_order;
 SELECT count(*) AS rows, coalesce(sum((ol_w_id::bigint - 1) * 10 + ol_d_id), 0) AS keys FROM order_line;
 SELECT count(*) AS rows, coalesce(sum(0), 0) AS keys FROM tpcc_parameters;
+SELECT count(*) FROM warehouse WHERE w_ytd <> 300000 OR w_tax NOT BETWEEN 0 AND 0.2 OR w_zip NOT LIKE '____11111';
+SELECT count(*) FROM district WHERE d_ytd <> 30000 OR d_next_o_id <> 3001 OR d_tax NOT BETWEEN 0 AND 0.2 OR d_zip NOT LIKE '____11111';
+SELECT count(*) FROM stock WHERE s_quantity NOT BETWEEN 10 AND 100 OR s_ytd <> 0 OR s_order_cnt <> 0 OR s_remote_cnt <> 0 OR length(s_data) NOT BETWEEN 25 AND 50;
+SELECT count(*) FROM (SELECT c_w_id FROM customer GROUP BY c_w_id, c_d_id HAVING count(*) <> 3000 OR count(DISTINCT c_last) <> 1000 OR min(c_balance) <> -10 OR max(c_balance) <> -10 OR min(c_ytd_payment) <> 10 OR max(c_ytd_payment) <> 10 OR min(c_payment_cnt) <> 1 OR max(c_payment_cnt) <> 1 OR max(c_delivery_cnt) <> 0 OR min(c_discount) < 0 OR max(c_discount) > 0.5) d;
+SELECT count(*) FROM (SELECT h_w_id FROM history GROUP BY h_w_id, h_d_id HAVING count(*) <> 3000 OR min(h_amount) <> 10 OR max(h_amount) <> 10) d;
+SELECT count(*) FROM (SELECT no_w_id FROM new_order GROUP BY no_w_id, no_d_id HAVING count(*) <> 900 OR min(no_o_id) <> 2101 OR max(no_o_id) <> 3000) d;
+SELECT count(*) FROM (SELECT o_w_id FROM orders GROUP BY o_w_id, o_d_id HAVING count(*) <> 3000 OR count(DISTINCT o_c_id) <> 3000 OR min(o_c_id) <> 1 OR max(o_c_id) <> 3000 OR count(o_carrier_id) <> 2100 OR min(o_ol_cnt) <> 5 OR max(o_ol_cnt) <> 15 OR sum(o_ol_cnt) <> 30000 OR min(o_all_local) <> 1 OR max(CASE WHEN o_carrier_id IS NOT NULL THEN o_id END) <> 2100) d;
+SELECT count(*) FROM order_line WHERE ol_supply_w_id <> ol_w_id OR ol_quantity <> 5 OR ol_i_id NOT BETWEEN 1 AND 100000 OR ol_number NOT BETWEEN 1 AND 15 OR (ol_o_id < 2101) <> (ol_delivery_d IS NOT NULL) OR (ol_o_id < 2101) <> (ol_amount = 0);
+SELECT CASE WHEN sum(CASE WHEN upper(i_data) LIKE '%ORIGINAL%' THEN 1 ELSE 0 END) BETWEEN 9000 AND 10475 AND min(i_price) >= 1 AND max(i_price) <= 100 THEN 0 ELSE 1 END FROM item;
 DROP TABLE IF EXISTS pgdyno_load;
 
 
@@ -551,6 +587,15 @@ SELECT count(*) AS rows, coalesce(sum(((o_w_id::bigint - 1) * 10 + o_d_id - 1) *
 SELECT count(*) AS rows, coalesce(sum(((no_w_id::bigint - 1) * 10 + no_d_id - 1) * 900 + no_o_id - 2100), 0) AS keys FROM new_order;
 SELECT count(*) AS rows, coalesce(sum((ol_w_id::bigint - 1) * 10 + ol_d_id), 0) AS keys FROM order_line;
 SELECT count(*) AS rows, coalesce(sum(0), 0) AS keys FROM tpcc_parameters;
+SELECT count(*) FROM warehouse WHERE w_ytd <> 300000 OR w_tax NOT BETWEEN 0 AND 0.2 OR w_zip NOT LIKE '____11111';
+SELECT count(*) FROM district WHERE d_ytd <> 30000 OR d_next_o_id <> 3001 OR d_tax NOT BETWEEN 0 AND 0.2 OR d_zip NOT LIKE '____11111';
+SELECT count(*) FROM stock WHERE s_quantity NOT BETWEEN 10 AND 100 OR s_ytd <> 0 OR s_order_cnt <> 0 OR s_remote_cnt <> 0 OR length(s_data) NOT BETWEEN 25 AND 50;
+SELECT count(*) FROM (SELECT c_w_id FROM customer GROUP BY c_w_id, c_d_id HAVING count(*) <> 3000 OR count(DISTINCT c_last) <> 1000 OR min(c_balance) <> -10 OR max(c_balance) <> -10 OR min(c_ytd_payment) <> 10 OR max(c_ytd_payment) <> 10 OR min(c_payment_cnt) <> 1 OR max(c_payment_cnt) <> 1 OR max(c_delivery_cnt) <> 0 OR min(c_discount) < 0 OR max(c_discount) > 0.5) d;
+SELECT count(*) FROM (SELECT h_w_id FROM history GROUP BY h_w_id, h_d_id HAVING count(*) <> 3000 OR min(h_amount) <> 10 OR max(h_amount) <> 10) d;
+SELECT count(*) FROM (SELECT no_w_id FROM new_order GROUP BY no_w_id, no_d_id HAVING count(*) <> 900 OR min(no_o_id) <> 2101 OR max(no_o_id) <> 3000) d;
+SELECT count(*) FROM (SELECT o_w_id FROM orders GROUP BY o_w_id, o_d_id HAVING count(*) <> 3000 OR count(DISTINCT o_c_id) <> 3000 OR min(o_c_id) <> 1 OR max(o_c_id) <> 3000 OR count(o_carrier_id) <> 2100 OR min(o_ol_cnt) <> 5 OR max(o_ol_cnt) <> 15 OR sum(o_ol_cnt) <> 30000 OR min(o_all_local) <> 1 OR max(CASE WHEN o_carrier_id IS NOT NULL THEN o_id END) <> 2100) d;
+SELECT count(*) FROM order_line WHERE ol_supply_w_id <> ol_w_id OR ol_quantity <> 5 OR ol_i_id NOT BETWEEN 1 AND 100000 OR ol_number NOT BETWEEN 1 AND 15 OR (ol_o_id < 2101) <> (ol_delivery_d IS NOT NULL) OR (ol_o_id < 2101) <> (ol_amount = 0);
+SELECT CASE WHEN sum(CASE WHEN upper(i_data) LIKE '%ORIGINAL%' THEN 1 ELSE 0 END) BETWEEN 9000 AND 10475 AND min(i_price) >= 1 AND max(i_price) <= 100 THEN 0 ELSE 1 END FROM item;
 DROP TABLE IF EXISTS pgdyno_load;
 
 
@@ -691,6 +736,15 @@ SELECT count(*) AS rows, coalesce(sum(((o_w_id::bigint - 1) * 10 + o_d_id - 1) *
 SELECT count(*) AS rows, coalesce(sum(((no_w_id::bigint - 1) * 10 + no_d_id - 1) * 900 + no_o_id - 2100), 0) AS keys FROM new_order;
 SELECT count(*) AS rows, coalesce(sum((ol_w_id::bigint - 1) * 10 + ol_d_id), 0) AS keys FROM order_line;
 SELECT count(*) AS rows, coalesce(sum(0), 0) AS keys FROM tpcc_parameters;
+SELECT count(*) FROM warehouse WHERE w_ytd <> 300000 OR w_tax NOT BETWEEN 0 AND 0.2 OR w_zip NOT LIKE '____11111';
+SELECT count(*) FROM district WHERE d_ytd <> 30000 OR d_next_o_id <> 3001 OR d_tax NOT BETWEEN 0 AND 0.2 OR d_zip NOT LIKE '____11111';
+SELECT count(*) FROM stock WHERE s_quantity NOT BETWEEN 10 AND 100 OR s_ytd <> 0 OR s_order_cnt <> 0 OR s_remote_cnt <> 0 OR length(s_data) NOT BETWEEN 25 AND 50;
+SELECT count(*) FROM (SELECT c_w_id FROM customer GROUP BY c_w_id, c_d_id HAVING count(*) <> 3000 OR count(DISTINCT c_last) <> 1000 OR min(c_balance) <> -10 OR max(c_balance) <> -10 OR min(c_ytd_payment) <> 10 OR max(c_ytd_payment) <> 10 OR min(c_payment_cnt) <> 1 OR max(c_payment_cnt) <> 1 OR max(c_delivery_cnt) <> 0 OR min(c_discount) < 0 OR max(c_discount) > 0.5) d;
+SELECT count(*) FROM (SELECT h_w_id FROM history GROUP BY h_w_id, h_d_id HAVING count(*) <> 3000 OR min(h_amount) <> 10 OR max(h_amount) <> 10) d;
+SELECT count(*) FROM (SELECT no_w_id FROM new_order GROUP BY no_w_id, no_d_id HAVING count(*) <> 900 OR min(no_o_id) <> 2101 OR max(no_o_id) <> 3000) d;
+SELECT count(*) FROM (SELECT o_w_id FROM orders GROUP BY o_w_id, o_d_id HAVING count(*) <> 3000 OR count(DISTINCT o_c_id) <> 3000 OR min(o_c_id) <> 1 OR max(o_c_id) <> 3000 OR count(o_carrier_id) <> 2100 OR min(o_ol_cnt) <> 5 OR max(o_ol_cnt) <> 15 OR sum(o_ol_cnt) <> 30000 OR min(o_all_local) <> 1 OR max(CASE WHEN o_carrier_id IS NOT NULL THEN o_id END) <> 2100) d;
+SELECT count(*) FROM order_line WHERE ol_supply_w_id <> ol_w_id OR ol_quantity <> 5 OR ol_i_id NOT BETWEEN 1 AND 100000 OR ol_number NOT BETWEEN 1 AND 15 OR (ol_o_id < 2101) <> (ol_delivery_d IS NOT NULL) OR (ol_o_id < 2101) <> (ol_amount = 0);
+SELECT CASE WHEN sum(CASE WHEN upper(i_data) LIKE '%ORIGINAL%' THEN 1 ELSE 0 END) BETWEEN 9000 AND 10475 AND min(i_price) >= 1 AND max(i_price) <= 100 THEN 0 ELSE 1 END FROM item;
 DROP TABLE IF EXISTS pgdyno_load;
 
 
@@ -831,6 +885,15 @@ SELECT count(*) AS rows, coalesce(sum(((o_w_id::bigint - 1) * 10 + o_d_id - 1) *
 SELECT count(*) AS rows, coalesce(sum(((no_w_id::bigint - 1) * 10 + no_d_id - 1) * 900 + no_o_id - 2100), 0) AS keys FROM new_order;
 SELECT count(*) AS rows, coalesce(sum((ol_w_id::bigint - 1) * 10 + ol_d_id), 0) AS keys FROM order_line;
 SELECT count(*) AS rows, coalesce(sum(0), 0) AS keys FROM tpcc_parameters;
+SELECT count(*) FROM warehouse WHERE w_ytd <> 300000 OR w_tax NOT BETWEEN 0 AND 0.2 OR w_zip NOT LIKE '____11111';
+SELECT count(*) FROM district WHERE d_ytd <> 30000 OR d_next_o_id <> 3001 OR d_tax NOT BETWEEN 0 AND 0.2 OR d_zip NOT LIKE '____11111';
+SELECT count(*) FROM stock WHERE s_quantity NOT BETWEEN 10 AND 100 OR s_ytd <> 0 OR s_order_cnt <> 0 OR s_remote_cnt <> 0 OR length(s_data) NOT BETWEEN 25 AND 50;
+SELECT count(*) FROM (SELECT c_w_id FROM customer GROUP BY c_w_id, c_d_id HAVING count(*) <> 3000 OR count(DISTINCT c_last) <> 1000 OR min(c_balance) <> -10 OR max(c_balance) <> -10 OR min(c_ytd_payment) <> 10 OR max(c_ytd_payment) <> 10 OR min(c_payment_cnt) <> 1 OR max(c_payment_cnt) <> 1 OR max(c_delivery_cnt) <> 0 OR min(c_discount) < 0 OR max(c_discount) > 0.5) d;
+SELECT count(*) FROM (SELECT h_w_id FROM history GROUP BY h_w_id, h_d_id HAVING count(*) <> 3000 OR min(h_amount) <> 10 OR max(h_amount) <> 10) d;
+SELECT count(*) FROM (SELECT no_w_id FROM new_order GROUP BY no_w_id, no_d_id HAVING count(*) <> 900 OR min(no_o_id) <> 2101 OR max(no_o_id) <> 3000) d;
+SELECT count(*) FROM (SELECT o_w_id FROM orders GROUP BY o_w_id, o_d_id HAVING count(*) <> 3000 OR count(DISTINCT o_c_id) <> 3000 OR min(o_c_id) <> 1 OR max(o_c_id) <> 3000 OR count(o_carrier_id) <> 2100 OR min(o_ol_cnt) <> 5 OR max(o_ol_cnt) <> 15 OR sum(o_ol_cnt) <> 30000 OR min(o_all_local) <> 1 OR max(CASE WHEN o_carrier_id IS NOT NULL THEN o_id END) <> 2100) d;
+SELECT count(*) FROM order_line WHERE ol_supply_w_id <> ol_w_id OR ol_quantity <> 5 OR ol_i_id NOT BETWEEN 1 AND 100000 OR ol_number NOT BETWEEN 1 AND 15 OR (ol_o_id < 2101) <> (ol_delivery_d IS NOT NULL) OR (ol_o_id < 2101) <> (ol_amount = 0);
+SELECT CASE WHEN sum(CASE WHEN upper(i_data) LIKE '%ORIGINAL%' THEN 1 ELSE 0 END) BETWEEN 9000 AND 10475 AND min(i_price) >= 1 AND max(i_price) <= 100 THEN 0 ELSE 1 END FROM item;
 DROP TABLE IF EXISTS pgdyno_load;
 
 
@@ -971,6 +1034,15 @@ SELECT count(*) AS rows, coalesce(sum(((o_w_id::bigint - 1) * 10 + o_d_id - 1) *
 SELECT count(*) AS rows, coalesce(sum(((no_w_id::bigint - 1) * 10 + no_d_id - 1) * 900 + no_o_id - 2100), 0) AS keys FROM new_order;
 SELECT count(*) AS rows, coalesce(sum((ol_w_id::bigint - 1) * 10 + ol_d_id), 0) AS keys FROM order_line;
 SELECT count(*) AS rows, coalesce(sum(0), 0) AS keys FROM tpcc_parameters;
+SELECT count(*) FROM warehouse WHERE w_ytd <> 300000 OR w_tax NOT BETWEEN 0 AND 0.2 OR w_zip NOT LIKE '____11111';
+SELECT count(*) FROM district WHERE d_ytd <> 30000 OR d_next_o_id <> 3001 OR d_tax NOT BETWEEN 0 AND 0.2 OR d_zip NOT LIKE '____11111';
+SELECT count(*) FROM stock WHERE s_quantity NOT BETWEEN 10 AND 100 OR s_ytd <> 0 OR s_order_cnt <> 0 OR s_remote_cnt <> 0 OR length(s_data) NOT BETWEEN 25 AND 50;
+SELECT count(*) FROM (SELECT c_w_id FROM customer GROUP BY c_w_id, c_d_id HAVING count(*) <> 3000 OR count(DISTINCT c_last) <> 1000 OR min(c_balance) <> -10 OR max(c_balance) <> -10 OR min(c_ytd_payment) <> 10 OR max(c_ytd_payment) <> 10 OR min(c_payment_cnt) <> 1 OR max(c_payment_cnt) <> 1 OR max(c_delivery_cnt) <> 0 OR min(c_discount) < 0 OR max(c_discount) > 0.5) d;
+SELECT count(*) FROM (SELECT h_w_id FROM history GROUP BY h_w_id, h_d_id HAVING count(*) <> 3000 OR min(h_amount) <> 10 OR max(h_amount) <> 10) d;
+SELECT count(*) FROM (SELECT no_w_id FROM new_order GROUP BY no_w_id, no_d_id HAVING count(*) <> 900 OR min(no_o_id) <> 2101 OR max(no_o_id) <> 3000) d;
+SELECT count(*) FROM (SELECT o_w_id FROM orders GROUP BY o_w_id, o_d_id HAVING count(*) <> 3000 OR count(DISTINCT o_c_id) <> 3000 OR min(o_c_id) <> 1 OR max(o_c_id) <> 3000 OR count(o_carrier_id) <> 2100 OR min(o_ol_cnt) <> 5 OR max(o_ol_cnt) <> 15 OR sum(o_ol_cnt) <> 30000 OR min(o_all_local) <> 1 OR max(CASE WHEN o_carrier_id IS NOT NULL THEN o_id END) <> 2100) d;
+SELECT count(*) FROM order_line WHERE ol_supply_w_id <> ol_w_id OR ol_quantity <> 5 OR ol_i_id NOT BETWEEN 1 AND 100000 OR ol_number NOT BETWEEN 1 AND 15 OR (ol_o_id < 2101) <> (ol_delivery_d IS NOT NULL) OR (ol_o_id < 2101) <> (ol_amount = 0);
+SELECT CASE WHEN sum(CASE WHEN upper(i_data) LIKE '%ORIGINAL%' THEN 1 ELSE 0 END) BETWEEN 9000 AND 10475 AND min(i_price) >= 1 AND max(i_price) <= 100 THEN 0 ELSE 1 END FROM item;
 DROP TABLE IF EXISTS pgdyno_load;
 
 
@@ -1111,4 +1183,13 @@ SELECT count(*) AS rows, coalesce(sum(((o_w_id::bigint - 1) * 10 + o_d_id - 1) *
 SELECT count(*) AS rows, coalesce(sum(((no_w_id::bigint - 1) * 10 + no_d_id - 1) * 900 + no_o_id - 2100), 0) AS keys FROM new_order;
 SELECT count(*) AS rows, coalesce(sum((ol_w_id::bigint - 1) * 10 + ol_d_id), 0) AS keys FROM order_line;
 SELECT count(*) AS rows, coalesce(sum(0), 0) AS keys FROM tpcc_parameters;
+SELECT count(*) FROM warehouse WHERE w_ytd <> 300000 OR w_tax NOT BETWEEN 0 AND 0.2 OR w_zip NOT LIKE '____11111';
+SELECT count(*) FROM district WHERE d_ytd <> 30000 OR d_next_o_id <> 3001 OR d_tax NOT BETWEEN 0 AND 0.2 OR d_zip NOT LIKE '____11111';
+SELECT count(*) FROM stock WHERE s_quantity NOT BETWEEN 10 AND 100 OR s_ytd <> 0 OR s_order_cnt <> 0 OR s_remote_cnt <> 0 OR length(s_data) NOT BETWEEN 25 AND 50;
+SELECT count(*) FROM (SELECT c_w_id FROM customer GROUP BY c_w_id, c_d_id HAVING count(*) <> 3000 OR count(DISTINCT c_last) <> 1000 OR min(c_balance) <> -10 OR max(c_balance) <> -10 OR min(c_ytd_payment) <> 10 OR max(c_ytd_payment) <> 10 OR min(c_payment_cnt) <> 1 OR max(c_payment_cnt) <> 1 OR max(c_delivery_cnt) <> 0 OR min(c_discount) < 0 OR max(c_discount) > 0.5) d;
+SELECT count(*) FROM (SELECT h_w_id FROM history GROUP BY h_w_id, h_d_id HAVING count(*) <> 3000 OR min(h_amount) <> 10 OR max(h_amount) <> 10) d;
+SELECT count(*) FROM (SELECT no_w_id FROM new_order GROUP BY no_w_id, no_d_id HAVING count(*) <> 900 OR min(no_o_id) <> 2101 OR max(no_o_id) <> 3000) d;
+SELECT count(*) FROM (SELECT o_w_id FROM orders GROUP BY o_w_id, o_d_id HAVING count(*) <> 3000 OR count(DISTINCT o_c_id) <> 3000 OR min(o_c_id) <> 1 OR max(o_c_id) <> 3000 OR count(o_carrier_id) <> 2100 OR min(o_ol_cnt) <> 5 OR max(o_ol_cnt) <> 15 OR sum(o_ol_cnt) <> 30000 OR min(o_all_local) <> 1 OR max(CASE WHEN o_carrier_id IS NOT NULL THEN o_id END) <> 2100) d;
+SELECT count(*) FROM order_line WHERE ol_supply_w_id <> ol_w_id OR ol_quantity <> 5 OR ol_i_id NOT BETWEEN 1 AND 100000 OR ol_number NOT BETWEEN 1 AND 15 OR (ol_o_id < 2101) <> (ol_delivery_d IS NOT NULL) OR (ol_o_id < 2101) <> (ol_amount = 0);
+SELECT CASE WHEN sum(CASE WHEN upper(i_data) LIKE '%ORIGINAL%' THEN 1 ELSE 0 END) BETWEEN 9000 AND 10475 AND min(i_price) >= 1 AND max(i_price) <= 100 THEN 0 ELSE 1 END FROM item;
 DROP TABLE IF EXISTS pgdyno_load;
