@@ -227,10 +227,11 @@ pub fn planned(how: &How<'_>, version_num: Option<u32>) -> Planned {
         steps
             .0
             .push(PlannedStep { note, ..plain(Phase::Drop, sql.unwrap_or_default() + " …')") });
-    } else {
-        steps.add(Phase::Drop, marks::drop(dialect));
     }
     steps.add(Phase::Drop, workload.drop_statements(dialect));
+    if !marks {
+        steps.add(Phase::Drop, marks::drop(dialect));
+    }
     steps.add(Phase::Create, create(workload, dialect, way.frozen));
     if marks {
         steps.add(Phase::Create, vec![Mark::Tables.statement()]);
