@@ -284,7 +284,12 @@ fn is_plain(job_id: &str) -> bool {
 const QUOTAS: &str = "Aurora DSQL User Guide, cluster quotas and database limits";
 const UNSUPPORTED: &str = "Aurora DSQL User Guide, unsupported PostgreSQL features";
 
-static DIFFERENCES: [Difference; 14] = [
+static DIFFERENCES: [Difference; 15] = [
+    Difference::new(
+        "without a password a token is made and renewed, over verified TLS",
+        "passwords are IAM tokens that live for 15 minutes",
+        "Aurora DSQL User Guide, authentication tokens",
+    ),
     Difference::new(
         "primary keys stand in CREATE TABLE",
         "ALTER TABLE … ADD PRIMARY KEY is refused (0A000)",
