@@ -30,10 +30,9 @@ const BLESS_VARIABLE: &str = "PGDYNO_BLESS";
 const LINT_VARIABLE: &str = "PGDYNO_TEST_DSQL_LINT";
 
 /// Golden file, dialect, further words of the command.
-const CASES: [(&str, &str, &str); 17] = [
+const CASES: [(&str, &str, &str); 16] = [
     ("postgres", "postgres", "-s 30"),
     ("postgres-one-job", "postgres", "-s 30 -j 1"),
-    ("postgres-one-job-resume", "postgres", "-s 30 -j 1 --resume"),
     ("postgres-insert", "postgres", "-s 20000 --load-method insert"),
     ("postgres-insert-single", "postgres", "-s 2 --load-method insert-single"),
     ("postgres-server", "postgres", "-s 2 --load-method server"),
