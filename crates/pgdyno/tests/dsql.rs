@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "a failing helper is a failing test")]
 
 use std::path::Path;
+use std::time::Duration;
 
 use assert_cmd::Command;
 use pgdyno_emulator::{Config, Emulator, Encryption, Limits, Passwords};
@@ -16,6 +17,10 @@ struct Place {
 
 impl Place {
     fn start() -> Self {
+        Self::with(Limits::default())
+    }
+
+    fn with(limits: Limits) -> Self {
         let server = EmbeddedServer::start(&EmbeddedConfig {
             no_fsync: true,
             settings: vec![("shared_buffers".into(), "32MB".into())],
@@ -27,7 +32,7 @@ impl Place {
             upstream: server.options_unix(),
             encryption: Encryption::Off,
             passwords: Passwords::Any,
-            limits: Limits::default(),
+            limits,
         })
         .unwrap();
         Self { emulator, _server: server }
@@ -136,4 +141,35 @@ fn a_hot_row_is_named() {
     assert_eq!(conflicts["at_commit"].as_u64(), Some(failed), "{conflicts}");
     assert!(failed > 0, "{out}");
     assert!(record["totals"]["counts"]["lost_us_sum"].as_u64() > Some(0));
+}
+
+/// Where new connections are limited and sessions end at an age, a run that
+/// keeps to both is neither refused nor cut off: its clients wait for their
+/// turn and leave their sessions in time, and the audits are clean.
+#[test]
+fn limits_of_connections_are_kept() {
+    let place = Place::with(Limits {
+        connections_per_second: Some(20),
+        // Twice what the clients take at once, for the sessions of the audits.
+        connections_burst: 16,
+        session_age_max: Duration::from_secs(8),
+        ..Limits::default()
+    });
+    let folder = tempfile::tempdir().unwrap();
+    let (code, out, err) = place.pgdyno(folder.path(), "init --scale 2", None);
+    assert_eq!(code, 0, "{out}\n{err}");
+    // Younger than the server allows by far: a stalled machine fails no test.
+    let words = "run -c 12 -j 2 -T 9 --max-tries 10 --retry-backoff 1ms..50ms --session-age 2s \
+                 --connect-rate 18/4 --json out.json";
+    let (code, out, err) = place.pgdyno(folder.path(), words, None);
+    assert_eq!(code, 0, "{out}\n{err}");
+    let text = std::fs::read_to_string(folder.path().join("out.json")).unwrap();
+    let record: serde_json::Value = serde_json::from_str(&text).unwrap();
+    let connections = &record["connections"];
+    assert_eq!((&connections["lost"], &connections["failed"]), (&0.into(), &0.into()));
+    assert!(connections["renewed"].as_u64() >= Some(12), "{connections}");
+    let counts = &record["totals"]["counts"];
+    assert_eq!(counts["failed"], counts["failed_serialization"], "{counts}");
+    assert_eq!(counts["unknown"], 0);
+    assert!(out.contains("3 of 3 passed") && out.contains("renewed before"), "{out}");
 }
