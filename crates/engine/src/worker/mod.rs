@@ -233,7 +233,9 @@ impl Worker {
             return Timeout { left: Duration::ZERO, at_ns: 0 };
         }
         let due_ns = core.timers.next_due().unwrap_or(u64::MAX).min(core.figures.next_turn_ns());
-        let left = Duration::from_nanos(due_ns.saturating_sub(core.clock.now_ns()));
+        // The clock as last read will do: a moment that has passed since is set
+        // as it is, and the timer goes off at once.
+        let left = Duration::from_nanos(due_ns.saturating_sub(core.now_ns));
         Timeout { left, at_ns: core.clock.monotonic_ns(due_ns) }
     }
 
