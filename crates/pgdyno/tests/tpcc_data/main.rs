@@ -140,6 +140,7 @@ fn a01_a02_a03_loads_agree_and_errors_are_caught() {
     base_is_fresh(&mut session, &*two);
     keys_are_there(&mut session);
     wrong_tables_are_told(&mut session, &*two);
+    planted::fresh_rules_catch(&mut session, &*two);
     planted::errors_are_caught(&mut session, &*two);
     Session::execute(&mut session, "RESET search_path").unwrap();
     routines::do_their_work(&mut session);

@@ -2,7 +2,7 @@
 
 use pgdyno_target::postgres;
 use pgdyno_wire::Connection;
-use pgdyno_workload::{Session, Workload};
+use pgdyno_workload::{Session, Workload, audit};
 
 use crate::violated;
 
@@ -175,6 +175,46 @@ pub(crate) fn errors_are_caught(session: &mut Connection, workload: &dyn Workloa
         Session::execute(session, "BEGIN").unwrap();
         session.simple_query(&written_out(sql)).unwrap();
         assert_eq!(violated(session, workload, postgres()), *expected, "{what}");
+        Session::execute(session, "ROLLBACK").unwrap();
+    }
+}
+
+/// A rule of fresh tables and what breaks it.
+const FRESH: &[(&str, &str)] = &[
+    ("fresh warehouses", "UPDATE warehouse SET w_ytd = w_ytd + 0.01 WHERE w_id = 1"),
+    ("fresh districts", "UPDATE district SET d_next_o_id = 3002 WHERE d_w_id = 1 AND d_id = 9"),
+    ("fresh stock", "UPDATE stock SET s_ytd = 1 WHERE s_w_id = 1 AND s_i_id = 5"),
+    (
+        "fresh customers",
+        "UPDATE customer SET c_last = 'BARBARBAR' WHERE c_w_id = 1 AND c_d_id = 2 AND \
+         c_last = 'EINGEINGEING'",
+    ),
+    ("fresh history", "UPDATE history SET h_amount = 10.01 WHERE h_w_id = 1 AND h_c_id = 5"),
+    (
+        "fresh new orders",
+        "DELETE FROM new_order WHERE no_w_id = 1 AND no_d_id = 4 AND no_o_id = 2101",
+    ),
+    (
+        "fresh orders",
+        "UPDATE orders SET o_c_id = 1 WHERE o_w_id = 1 AND o_d_id = 4 AND o_id IN (8, 9)",
+    ),
+    (
+        "fresh lines",
+        "UPDATE order_line SET ol_amount = 0.01 WHERE ol_w_id = 1 AND ol_d_id = 4 AND \
+         ol_o_id = 2100 AND ol_number = 1",
+    ),
+    ("fresh items", "UPDATE item SET i_data = 'no' WHERE i_id % 9 < 2"),
+];
+
+/// Each rule of fresh tables holds, and catches what it is for.
+pub(crate) fn fresh_rules_catch(session: &mut Connection, workload: &dyn Workload) {
+    let rules = workload.fresh_conditions(postgres());
+    let names: Vec<&str> = rules.iter().map(|rule| rule.name).collect();
+    assert_eq!(names, FRESH.iter().map(|(name, _)| *name).collect::<Vec<_>>());
+    for (rule, (name, sql)) in rules.iter().zip(FRESH) {
+        Session::execute(session, "BEGIN").unwrap();
+        assert!(Session::execute(session, sql).unwrap() > 0, "{name}");
+        assert!(audit::violations(session, rule).unwrap() > 0, "{name}");
         Session::execute(session, "ROLLBACK").unwrap();
     }
 }
