@@ -88,7 +88,7 @@ impl Walk<'_> {
     }
 
     fn is_true(&mut self, condition: &Expr) -> bool {
-        self.value(condition).is_some_and(|value| value.is_true())
+        self.value(condition).is_some_and(Value::is_true)
     }
 
     /// The first branch from `at` on that is taken.

@@ -13,7 +13,7 @@ use pgdyno_token::command::LIFETIME_DEFAULT;
 use pgdyno_token::{AwsSettings, PasswordCommand, Service, TokenMaker};
 use pgdyno_wire::auth::{PasswordMaker, PasswordSource};
 use pgdyno_wire::conninfo::Env;
-use pgdyno_wire::options::{Options, SslMode, SslRootCert};
+use pgdyno_wire::options::{Host, Options, SslMode, SslRootCert};
 use pgdyno_wire::secret::Secret;
 
 use crate::dialect::{Dialect, dialect_by_host};
@@ -159,7 +159,7 @@ fn refuse_without_name(all: &[Options]) -> Result<(), String> {
 /// A token is a password that works for anybody: never in clear text, and
 /// where the name says which service it must be, only to that service.
 fn encrypt(options: &mut Options) -> Result<(), String> {
-    let on_sockets = options.hosts.iter().all(|host| host.is_unix());
+    let on_sockets = options.hosts.iter().all(Host::is_unix);
     if options.ssl.mode == SslMode::Disable && !on_sockets {
         return Err("AWS IAM tokens travel as passwords in clear text, and sslmode=disable would \
                     show them to the network\nhint: say sslmode=verify-full, or require"

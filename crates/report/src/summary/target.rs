@@ -61,12 +61,9 @@ fn some(all: &TargetStatistics, group: &str, figure: &str) -> Option<u64> {
 
 fn wal(all: &TargetStatistics) -> Option<String> {
     let written = some(all, "pg_stat_wal", "wal_bytes")?;
-    let commits = some(all, "pg_stat_database", "xact_commit").unwrap_or(0);
-    let each = if commits == 0 {
-        String::new()
-    } else {
-        format!(", {} per commit", bytes(written / commits))
-    };
+    let commits = some(all, "pg_stat_database", "xact_commit");
+    let each = commits.and_then(|commits| written.checked_div(commits));
+    let each = each.map_or_else(String::new, |each| format!(", {} per commit", bytes(each)));
     Some(format!("{} of WAL{each}", bytes(written)))
 }
 
