@@ -31,6 +31,10 @@ const PAUSE_PER_QUESTION: u32 = 50;
 /// How often the thread looks whether the run is over.
 const LOOK_EVERY: Duration = Duration::from_millis(20);
 
+/// So much of the measured interval must lie between the first and the last
+/// question; of the shortest interval with several, most does.
+const WATCHED_SHARE_MIN: f64 = 0.6;
+
 const ORDERS: &str = "SELECT sum(d_next_o_id)::bigint FROM district";
 
 /// As HammerDB counts: all databases of the server, rollbacks too.
@@ -98,9 +102,10 @@ impl Drop for Watch {
 /// What the line that announces a run says behind the workload's name.
 pub(crate) fn running_label(choice: &WorkloadArgs) -> &'static str {
     let is_lighter = |(name, value): &(String, String)| name == "profile" && value == "hammerdb";
-    match choice.workload == NAME && choice.params.iter().any(is_lighter) {
-        true => " (the lighter work of HammerDB's profile)",
-        false => "",
+    if choice.workload == NAME && choice.params.iter().any(is_lighter) {
+        " (the lighter work of HammerDB's profile)"
+    } else {
+        ""
     }
 }
 
@@ -192,13 +197,15 @@ fn label(profile: &str) -> String {
     .to_owned()
 }
 
-/// The first and the last sample of the measured interval.
+/// The first and the last sample of the measured interval. Those of a part of
+/// it, because the server was away, tell nothing about the whole.
 fn inside(outcome: &RunOutcome, samples: &[Sample]) -> Option<(Sample, Sample)> {
     let end = outcome.started_at + outcome.measured;
     let mut inside =
         samples.iter().filter(|sample| sample.at >= outcome.started_at && sample.at <= end);
-    let first = inside.next()?;
-    Some((*first, *inside.next_back()?))
+    let (first, last) = (*inside.next()?, *inside.next_back()?);
+    let share = seconds(&first, &last) / outcome.measured.as_secs_f64();
+    (share >= WATCHED_SHARE_MIN).then_some((first, last))
 }
 
 /// From one sample to another; 0 where the clock went back.
