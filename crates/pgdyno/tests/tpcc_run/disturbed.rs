@@ -83,10 +83,11 @@ fn run(
     let over = AtomicBool::new(false);
     let outcome = std::thread::scope(|scope| {
         let disturbing = scope.spawn(|| disturb(&over));
-        let outcome = pgdyno_engine::run(plan, Arc::new(Silent), &AtomicBool::new(false)).unwrap();
+        let outcome = pgdyno_engine::run(plan, Arc::new(Silent), &AtomicBool::new(false));
+        // Before anything can fail here: the other thread ends by it.
         over.store(true, Ordering::Relaxed);
         disturbing.join().unwrap();
-        outcome
+        outcome.unwrap()
     });
     assert_eq!(outcome.ended, Ended::Completed, "{:?}", outcome.errors);
     (outcome, answers.try_iter().collect())
@@ -154,9 +155,20 @@ pub(crate) fn by_ended_sessions(server: &EmbeddedServer, workload: &dyn Workload
     session.simple_query("alter role current_user reset default_transaction_isolation").unwrap();
 }
 
+/// Waits until an order has come in: then all clients are connected, and their
+/// run has begun.
+fn wait_for_an_order(session: &mut Connection, over: &AtomicBool) {
+    const SUM: &str = "select sum(d_next_o_id) from district";
+    let before = session.query_one_i64(SUM).unwrap();
+    while !over.load(Ordering::Relaxed) && session.query_one_i64(SUM).unwrap() == before {
+        std::thread::sleep(Duration::from_millis(1));
+    }
+}
+
 /// Ends a session that is in the middle of something, again and again.
 fn end_sessions(server: &EmbeddedServer, over: &AtomicBool) {
     let mut session = connect(&server.options_tcp());
+    wait_for_an_order(&mut session, over);
     while !over.load(Ordering::Relaxed) {
         session
             .simple_query(
@@ -174,6 +186,8 @@ fn end_sessions(server: &EmbeddedServer, over: &AtomicBool) {
 pub(crate) fn by_a_crash(server: &EmbeddedServer, workload: &dyn Workload) {
     let mut session = connect(&server.options_tcp());
     let base = audit::read(&mut session, workload, postgres()).unwrap();
+    // Without it the last commits are only in the memory that is thrown away.
+    session.simple_query("alter role current_user set synchronous_commit = on").unwrap();
     drop(session);
     let (outcome, answers) = run(server, Params::default(), |over| crash(server, over));
     assert!(outcome.tally.connections.lost >= u64::from(CLIENTS));
@@ -184,12 +198,12 @@ pub(crate) fn by_a_crash(server: &EmbeddedServer, workload: &dyn Workload) {
 /// Kills a process in the middle of a transaction, once.
 fn crash(server: &EmbeddedServer, over: &AtomicBool) {
     let mut session = connect(&server.options_tcp());
+    wait_for_an_order(&mut session, over);
     while !over.load(Ordering::Relaxed) {
         let found = session
             .simple_query(
                 "select pid from pg_stat_activity where pid <> pg_backend_pid() \
-                 and backend_type = 'client backend' and xact_start is not null \
-                 and (select sum(d_next_o_id) from district) > 0 limit 1",
+                 and backend_type = 'client backend' and xact_start is not null limit 1",
             )
             .unwrap();
         if let Some(Some(pid)) = found[0].rows.first().map(|row| row[0].clone()) {
