@@ -7,9 +7,9 @@ use pgdyno_engine::load::LoadReport;
 use pgdyno_engine::outcome::{ClientError, Ended as HowEnded, RunOutcome};
 use pgdyno_engine::plan::{Backoff, Limit as PlanLimit, Protocol, RunPlan};
 use pgdyno_record::{
-    Audit, BackoffPlan, ConflictKind, DriverRecord, EndKind, Ended, Endpoint, Limit, LoadRecord, LoadedTable,
-    MachineRecord, PlanRecord, ResetRecord, RunRecord, SCHEMA_VERSION, ScheduleRecord, Sections, TargetRecord,
-    TlsRecord, WorkloadRecord, judge, redact,
+    Audit, BackoffPlan, ConflictKind, DriverRecord, EndKind, Ended, Endpoint, Limit, LoadRecord,
+    LoadedTable, MachineRecord, PlanRecord, ResetRecord, RunRecord, SCHEMA_VERSION, ScheduleRecord,
+    Sections, TargetRecord, TlsRecord, WorkloadRecord, judge, redact,
 };
 use pgdyno_target::Machine;
 use pgdyno_target::dialect::{Dialect, Isolation, RetryClass};

@@ -30,7 +30,9 @@ use crate::live::Live;
 use crate::opened::{Opened, Wishes};
 use crate::terminal::Terminal;
 use crate::tpcc;
-use crate::{audits, bounds, exit, filling, open_files, program, signals, table_params, target_stats};
+use crate::{
+    audits, bounds, exit, filling, open_files, program, signals, table_params, target_stats,
+};
 
 /// The measured interval where neither time nor transactions were given.
 const TIME_DEFAULT: Duration = Duration::from_secs(10);

@@ -13,10 +13,10 @@ pub use crate::answers::{
 use crate::ddl::{self, IndexSpec, TableSpec};
 use crate::detect::{Probe, ProbeError};
 use crate::dialects::{ALL, Postgres};
+use crate::discovery::Discovery;
 use crate::params::{Given, Largest, Partitions, TableParam, TableParamError};
 use crate::statistics::{self, Statistics};
 use pgdyno_token::Service;
-use crate::discovery::Discovery;
 
 /// Share of a transaction's size limit that a statement's text may fill:
 /// databases count more than the text, such as headers and keys of each row.

@@ -74,7 +74,8 @@ pub(super) fn sql(core: &mut Core, cx: Cx<'_>, client: &mut Client, committing: 
         class = RetryClass::NotRetryable;
     }
     let slot = cx.requests.slot(client.script, client.pc, client.replies.results);
-    client.failure = Some(Failure { sqlstate: counted(sqlstate.as_str()), class, slot, at_commit: committing });
+    client.failure =
+        Some(Failure { sqlstate: counted(sqlstate.as_str()), class, slot, at_commit: committing });
     if !class.is_retryable() && (!cx.plan.continue_on_error || error.is_fatal()) {
         return aborted_by_server(core, cx, client, error);
     }
