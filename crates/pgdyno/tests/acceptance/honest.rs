@@ -20,7 +20,7 @@ use crate::templates::Templates;
 
 /// Runs, where nothing else is asked for: as many as take less than a minute
 /// on two cores.
-const RUNS_DEFAULT: u64 = 40;
+const RUNS_DEFAULT: u64 = 30;
 
 /// Runs side by side.
 const THREADS: usize = 3;
