@@ -337,7 +337,7 @@ fn pauses_are_not_measured() {
         ..plan(&server, deeds, Protocol::Prepared)
     });
     assert_eq!(outcome.tally.total().finished(), 0);
-    let pause = Duration::from_millis(200);
+    let pause = Duration::from_millis(700);
     let deeds = Deeds { wait: pause, ..Deeds::new(Deed::OneBatch) };
     let begin = std::time::Instant::now();
     let outcome =
@@ -345,5 +345,5 @@ fn pauses_are_not_measured() {
     assert!(begin.elapsed() >= pause * 3);
     assert_eq!(outcome.tally.total().committed, 3 * u64::from(CLIENTS));
     let fastest_us = outcome.tally.total().response.min_us();
-    assert!(fastest_us < 200_000, "{fastest_us}");
+    assert!(fastest_us < 700_000, "{fastest_us}");
 }

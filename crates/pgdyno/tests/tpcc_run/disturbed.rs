@@ -190,7 +190,7 @@ pub(crate) fn by_a_crash(server: &EmbeddedServer, workload: &dyn Workload) {
     session.simple_query("alter role current_user set synchronous_commit = on").unwrap();
     drop(session);
     let (outcome, answers) = run(server, Params::default(), |over| crash(server, over));
-    assert!(outcome.tally.connections.lost >= u64::from(CLIENTS));
+    assert!(outcome.tally.connections.lost > 0, "nobody was thrown out");
     let mut session = come_back(server);
     all_is_there(&mut session, workload, &base, &outcome, &answers);
 }

@@ -2,7 +2,7 @@
 
 use pgdyno_target::EmbeddedServer;
 
-use crate::pgdyno;
+use crate::{audits_passed, pgdyno};
 
 /// Assertion 24: new orders and transactions a minute follow from the counts,
 /// the shares make a whole, the mix is that of decks, rollbacks are no
@@ -21,7 +21,6 @@ pub(crate) fn what_a_run_says(server: &EmbeddedServer) {
         let (code, out, err) = pgdyno(folder.path(), &uri, password, &words);
         assert_eq!(code, 0, "{out}\n{err}");
         assert!(out.contains("NOPM") && out.contains("TPC-C-derived"), "{out}");
-        assert!(out.contains("11 of 11 passed"), "{out}");
         assert!(!out.contains("tpmC") && !err.contains("tpmC"));
         let text = std::fs::read_to_string(folder.path().join("run.json")).unwrap();
         judge(&serde_json::from_str(&text).unwrap());
@@ -33,6 +32,7 @@ pub(crate) fn what_a_run_says(server: &EmbeddedServer) {
 }
 
 fn judge(record: &serde_json::Value) {
+    audits_passed(record);
     let tpcc = &record["tpcc"];
     let number = |value: &serde_json::Value| value.as_f64().unwrap();
     assert_eq!((&tpcc["profile"], &tpcc["warehouses"]), (&"faithful".into(), &1.into()));
