@@ -48,7 +48,7 @@ fn plan(server: &EmbeddedServer, params: Params, terminals: TpccTerminals) -> Ru
         workers: NonZeroU32::new(2).unwrap(),
         protocol: Protocol::Prepared,
         prepare_early: true,
-        limit: Limit::Transactions(150),
+        limit: Limit::Transactions(80),
         warmup: Duration::ZERO,
         ramp: Duration::ZERO,
         measure_drain: true,
