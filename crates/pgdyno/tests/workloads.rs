@@ -166,12 +166,15 @@ fn every_workload_at_every_level() {
             place.init(&["-w", name, "-s", "1"]);
         }
         // The level that may lose updates comes last: it leaves that behind.
-        for level in ["serializable", "repeatable-read", "read-committed"] {
+        let levels = ["serializable", "repeatable-read", "read-committed"];
+        // Large tables take their time to audit: at one level only.
+        let large = rows(name) > ROWS_TWICE_MAX;
+        for level in levels.into_iter().take(if large { 1 } else { levels.len() }) {
             let words = ["-w", name, "-c", "6", "-t", "20", "--max-tries", TRIES];
             let record = place.run(0, &[&words[..], &["--isolation", level]].concat());
             assert_clean(&record, &format!("{name} at {level}"));
         }
-        if rows(name) <= ROWS_TWICE_MAX {
+        if !large {
             let words = ["-w", name, "-c", "1", "-t", "5", "--isolation", "repeatable-read"];
             let record = place.run(0, &[&words[..], &["--reset", "always"]].concat());
             assert!(audits(&record).iter().all(|(outcome, _)| outcome == "passed"), "{record}");
@@ -181,16 +184,17 @@ fn every_workload_at_every_level() {
     server.stop().unwrap();
 }
 
-/// On PostgreSQL 18 every workload is audited clean by every protocol.
+/// On PostgreSQL 18 every workload is audited clean by the protocols that are
+/// not the default.
 #[test]
-fn every_workload_by_every_protocol() {
+fn every_workload_by_the_other_protocols() {
     let server = server(bin("PGDYNO_TEST_PG18_BIN"));
     let place = Place::of(&server);
     for (name, own_tables) in chosen(ROWS_TWICE_MAX) {
         if own_tables {
             place.init(&["-w", name, "-s", "2"]);
         }
-        for protocol in ["simple", "extended", "prepared"] {
+        for protocol in ["simple", "extended"] {
             let words = ["-w", name, "-c", "4", "-t", "15", "--max-tries", TRIES];
             // A level that loses no update, which would be there for the next run.
             let level = ["--isolation", "repeatable-read"];
