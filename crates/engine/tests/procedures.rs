@@ -1,6 +1,8 @@
 //! Procedures against a real server: batches, rows, errors in the middle of a
 //! batch, new tries with the same inputs, rollbacks on purpose, pauses.
 
+#![allow(clippy::unwrap_used, reason = "a test ends where its fixture fails")]
+
 use std::num::NonZeroU32;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};

@@ -66,13 +66,13 @@ fn a11_new_orders() {
     let lines: u64 = orders.iter().map(|order| order.count as u64).sum();
     assert!((lines as f64 / SAMPLES as f64 - 10.0).abs() < 0.029);
     let remote = || {
-        let lines = orders.iter().flat_map(|order| order.lines());
+        let lines = orders.iter().flat_map(NewOrder::lines);
         lines.filter(|line| line.supply != 4).map(|line| line.supply)
     };
     assert_share(remote().count(), lines, 0.01);
     assert_even(&tally(remote()), 9);
     assert_even(&tally(orders.iter().map(|order| order.district)), 10);
-    let quantities = orders.iter().flat_map(|order| order.lines()).map(|line| line.quantity);
+    let quantities = orders.iter().flat_map(NewOrder::lines).map(|line| line.quantity);
     assert_even(&tally(quantities), 10);
     for order in &orders {
         assert_eq!(order.warehouse, 4);
@@ -180,7 +180,7 @@ fn hammerdb_draws_otherwise() {
     let remote = orders.iter().map(NewOrder::remote_lines).sum();
     // Half of the draws among two warehouses are home.
     assert_share(remote, lines, 0.005);
-    let low = orders.iter().flat_map(|o| o.lines()).filter(|line| line.item <= 50_000).count();
+    let low = orders.iter().flat_map(NewOrder::lines).filter(|line| line.item <= 50_000).count();
     assert_share(low, lines, 0.5);
     assert_share(orders.iter().filter(|o| o.customer <= 1500).count(), 50_000, 0.5);
     assert!(payments(&mut drawer, 5000).iter().all(|p| p.cents % 100 == 0));
