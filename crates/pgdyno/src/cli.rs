@@ -44,7 +44,9 @@ pub(crate) enum Command {
     /// Say what a target is, and what is done differently for it
     Detect(DetectArgs),
     /// Look whether a workload's tables, at rest, are what they must be
-    #[command(after_help = "Exit codes: 0 everything holds, 1 usage or input, 2 something does not.")]
+    #[command(
+        after_help = "Exit codes: 0 everything holds, 1 usage or input, 2 something does not."
+    )]
     Audit(AuditArgs),
     /// Run a workload or scripts, audit the tables, write the record
     Run(Box<RunArgs>),
@@ -216,8 +218,13 @@ pub(crate) struct RunArgs {
           default_value = "never", default_missing_value = "always")]
     pub(crate) reset: ResetWhen,
     /// What is read of the tables before and after the run to audit it
-    #[arg(long, value_enum, default_value = "auto", value_name = "WHAT",
-          conflicts_with = "no_audit")]
+    #[arg(
+        long,
+        value_enum,
+        default_value = "auto",
+        value_name = "WHAT",
+        conflicts_with = "no_audit"
+    )]
     pub(crate) audit: AuditWhat,
     /// The same as --audit off
     #[arg(long)]

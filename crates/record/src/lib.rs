@@ -28,9 +28,9 @@ pub use endpoint::{EndpointRecord, EndpointTally, EndpointsRecord};
 pub use latency::{Latencies, LatencyError, LatencyRecord};
 pub use run::{
     Audit, AuditOutcome, BackoffPlan, ConnectionRecord, Counts, EndKind, Ended, Endpoint, Limit,
-    LoadRecord, LoadedTable, MachineRecord, PlanRecord, ResetHow, ResetRecord, RunRecord, SCHEMA_VERSION, ScheduleRecord,
-    ScriptInfo, Sections, StatementInfo, StatementKind, StatementRecord, TargetRecord, TlsRecord,
-    Totals, TransactionRecord, WorkloadRecord,
+    LoadRecord, LoadedTable, MachineRecord, PlanRecord, ResetHow, ResetRecord, RunRecord,
+    SCHEMA_VERSION, ScheduleRecord, ScriptInfo, Sections, StatementInfo, StatementKind,
+    StatementRecord, TargetRecord, TlsRecord, Totals, TransactionRecord, WorkloadRecord,
 };
 pub use sqlstate::{FailureClass, SqlState, SqlStateClass};
 pub use store::{Store, StoreError};
@@ -39,6 +39,6 @@ pub use target_statistics::{
     StatementPlan, StatisticsFigure, StatisticsGroup, StatisticsKind, StatisticsRow,
     TargetStatistics,
 };
-pub use tpcc::{TpccRecord, TpccType};
 pub use timeline::{Point, Second, SecondClock, Timeline, TimelineRecord};
+pub use tpcc::{TpccRecord, TpccType};
 pub use verdict::{Severity, Verdict, VerdictRecord, judge};

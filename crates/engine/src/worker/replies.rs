@@ -110,8 +110,7 @@ fn keep(cx: Cx<'_>, client: &mut Client, rest: &[u8]) -> usize {
         }
         return 0;
     };
-    let wants_rows = cx.reads_rows
-        && (client.procedure.is_some() || storing(cx, client).is_some());
+    let wants_rows = cx.reads_rows && (client.procedure.is_some() || storing(cx, client).is_some());
     let Some(session) = &mut client.session else { return 0 };
     if rest.first() == Some(&tag::DATA_ROW) && !wants_rows {
         client.replies.rows += 1;
