@@ -12,7 +12,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-use pgdyno_engine::load::LoadReport;
+use pgdyno_engine::load::{LoadReport, is_unfinished};
 use pgdyno_engine::plan::{
     Backoff, ChoiceStream, ClockStart, Limit, Program, Protocol, Rate, RetryPolicy, RunPlan,
 };
@@ -191,8 +191,18 @@ fn prepare(
     }
     let workload = choose(args, 1)?;
     let word = in_shell(&pgdyno_record::redact::redact(&opened.word));
-    let found =
-        workload.probe(&mut opened.connect(stop)?, &word).map_err(Failure::not_completed)?;
+    let mut session = opened.connect(stop)?;
+    let found = workload.probe(&mut session, &word).map_err(Failure::not_completed)?;
+    if is_unfinished(&mut session, workload.as_ref()) {
+        return Err(Failure::not_completed(format!(
+            "the loading of these tables was broken off: rows or keys may be missing\n\
+             Go on with: pgdyno init {word} --workload {} --scale {} --resume, with the options \
+             of then\nor load them anew, without --resume",
+            workload.name(),
+            found.scale,
+        )));
+    }
+    drop(session);
     if let Some(scale) = args.scale
         && scale != found.scale
     {

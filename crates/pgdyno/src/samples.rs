@@ -120,7 +120,8 @@ impl Walk<'_> {
         }
         let mut text = Vec::new();
         sql.write_simple(&self.vars, &mut text);
-        String::from_utf8(text).ok()
+        let text = String::from_utf8(text).ok()?;
+        Some(text.trim_end_matches(|c: char| c == ';' || c.is_whitespace()).to_owned())
     }
 }
 

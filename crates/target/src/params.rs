@@ -2,7 +2,7 @@
 //! says: partitions, locality, colocation, the kind of keys.
 //!
 //! A dialect knows its own parameters and gives itself back with them
-//! ([`Dialect::with_table_params`](crate::Dialect::with_table_params)), so that
+//! ([`crate::Dialect::with_table_params`]), so that
 //! no workload has to pass them on.
 
 use crate::ddl::{self, TableSpec};

@@ -87,6 +87,14 @@ pub(super) fn forget() -> String {
     format!("DELETE FROM {TABLE} WHERE part IN ('{PLAN}', '{TABLES}')")
 }
 
+/// One row, one number: whether the table of marks is there.
+pub(super) fn exists() -> String {
+    format!(
+        "SELECT count(*) FROM information_schema.tables WHERE table_name = '{TABLE}' AND \
+         table_schema = current_schema()"
+    )
+}
+
 /// All marks but those of chunks.
 pub(super) fn look() -> String {
     format!("SELECT part, number, words FROM {TABLE} WHERE part <> '{CHUNK}'")
@@ -98,6 +106,24 @@ pub(super) fn page(from: u64) -> String {
         "SELECT number FROM {TABLE} WHERE part = '{CHUNK}' AND number >= {from} ORDER BY number \
          LIMIT {PAGE_ROWS}"
     )
+}
+
+/// The value of a fact that is not told.
+pub(super) const NO_FACT: &str = "none";
+
+const CUT_OF: &str = "cut of ";
+
+/// The name of the fact how a table is cut into chunks.
+pub(super) fn cut_of(table: &str) -> String {
+    format!("{CUT_OF}{table}")
+}
+
+/// The plan among the rows of [`look`].
+pub(super) fn plan_in(rows: &[Vec<Option<String>>]) -> Option<Identity> {
+    let is_plan = |row: &&Vec<Option<String>>| {
+        row.first().and_then(Option::as_deref).is_some_and(|part| part == PLAN)
+    };
+    rows.iter().find(is_plan).and_then(|row| row.get(2)?.as_deref()).map(Identity::parse)
 }
 
 /// What must be the same for a load to go on: the data, and how it is cut
@@ -126,7 +152,7 @@ impl Identity {
         add("version of pgdyno", env!("CARGO_PKG_VERSION").to_owned());
         for table in workload.tables().iter().filter(|table| table.rows > 0) {
             let each = rows_per_chunk(table);
-            add(&format!("cut of {}", table.name), format!("{} by {each}", table.rows));
+            add(&cut_of(table.name), format!("{} by {each}", table.rows));
         }
         Self(facts)
     }
@@ -145,18 +171,19 @@ impl Identity {
         Self(words.lines().map(fact).collect())
     }
 
-    fn get(&self, name: &str) -> &str {
-        self.0.iter().find(|(known, _)| known == name).map_or("none", |(_, value)| value)
+    pub(super) fn get(&self, name: &str) -> &str {
+        self.0.iter().find(|(known, _)| known == name).map_or(NO_FACT, |(_, value)| value)
     }
 
     /// What differs from an `old` one, for people; empty where nothing does.
     /// How tables are cut is told only where nothing else is the reason.
     fn differences(&self, old: &Self) -> Vec<String> {
         let mut names: Vec<&str> = self.0.iter().map(|(name, _)| name.as_str()).collect();
-        names.extend(old.0.iter().map(|(name, _)| name.as_str()).filter(|n| self.get(n) == "none"));
+        names
+            .extend(old.0.iter().map(|(name, _)| name.as_str()).filter(|n| self.get(n) == NO_FACT));
         names.retain(|name| self.get(name) != old.get(name));
         let (cuts, others): (Vec<&str>, Vec<&str>) =
-            names.into_iter().partition(|name| name.starts_with("cut of "));
+            names.into_iter().partition(|name| name.starts_with(CUT_OF));
         let told = if others.is_empty() { cuts } else { others };
         told.iter()
             .map(|name| format!("{name} {} (now {})", old.get(name), self.get(name)))
@@ -190,9 +217,8 @@ impl Before {
                 row.first().and_then(Option::as_deref).is_some_and(|part| part == wanted)
             })
         };
-        let plan = of(PLAN).next().and_then(|row| row.get(2)?.as_deref());
-        let Some(plan) = plan else { return Self::Scraps };
-        let differences = identity.differences(&Identity::parse(plan));
+        let Some(plan) = plan_in(rows) else { return Self::Scraps };
+        let differences = identity.differences(&plan);
         if !differences.is_empty() {
             return Self::Other(differences);
         }

@@ -4,10 +4,11 @@
 //! What is sent is the dialect's to say; [`planned`] tells it without sending
 //! any of it. A worker is a thread with one connection that takes the next chunk
 //! of rows, makes its text and sends it, again where the server says that
-//! nothing was done and another try may succeed; what a chunk holds depends on its number and
-//! the seed alone. A chunk leaves a mark in its own transaction, in the table
-//! `pgdyno_load`, so that a later load can go on after any crash. The calling thread only watches: it tells the observer how
-//! far things are and passes an interrupt on. Nothing is printed here.
+//! nothing was done and another try may succeed; what a chunk holds depends on
+//! its number and the seed alone. A chunk leaves a mark in its own transaction,
+//! in the table `pgdyno_load`, so that a later load can go on after any crash.
+//! The calling thread only watches: it tells the observer how far things are
+//! and passes an interrupt on. Nothing is printed here.
 
 mod begin;
 mod check;
@@ -22,6 +23,7 @@ mod progress;
 mod sending;
 mod steps;
 mod threads;
+mod unfinished;
 mod values;
 
 use std::num::NonZeroU32;
@@ -38,6 +40,7 @@ pub use plan::{How, Planned, PlannedStep, planned};
 pub use progress::{
     Begun, LoadObserver, LoadReport, LoadedTable, Phase, Progress, SilentLoad, TableProgress,
 };
+pub use unfinished::is_unfinished;
 
 /// Time between two reports to the observer, and the longest time until an
 /// interrupt is seen by the watching thread.

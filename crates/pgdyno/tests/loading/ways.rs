@@ -56,7 +56,7 @@ fn another_load_is_not_gone_on_with() {
     session
         .execute(
             "INSERT INTO pgdyno_load VALUES ('tables', 0, NULL), ('plan', 0, \
-             E'workload=tpcb\\nscale=1\\nseed=5')",
+             E'workload=tpcb\\nscale=1\\nseed=5\\ncut of pgbench_accounts=100000 by 69905')",
         )
         .unwrap();
     let output = Command::new(env!("CARGO_BIN_EXE_pgdyno"))
@@ -70,6 +70,14 @@ fn another_load_is_not_gone_on_with() {
         assert!(words.contains(part), "{part}: {words}");
     }
     assert_eq!(value(&server, "SELECT count(*)::text FROM pgbench_accounts"), "100000");
+    // Nothing is run on such tables, though all rows are there.
+    let output = Command::new(env!("CARGO_BIN_EXE_pgdyno"))
+        .args(["-q", "run", &server.words(), "-t", "1"])
+        .output()
+        .unwrap();
+    let words = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(2), "{words}");
+    assert!(words.contains("broken off") && words.contains("--resume"), "{words}");
     // Without the word, everything is made anew, and nothing of it stays.
     finish(&server, "-j 2", false);
     assert!(checksum(&server).ends_with(" no marks"));
