@@ -228,6 +228,16 @@ impl Opened {
             .map_err(|error| failure::connecting(&error))
     }
 
+    /// As [`Opened::connect`], for what a run can do without: a host that
+    /// answers nothing is given up after `max`, and no flag is looked at.
+    pub(crate) fn connect_within(&self, max: Duration) -> Result<Connection, Failure> {
+        let mut options = self.own()?.options().clone();
+        options.connect_timeout = Some(options.connect_timeout.map_or(max, |own| own.min(max)));
+        let contexts = contexts(&[options])?;
+        let context = contexts.first().ok_or_else(|| Failure::not_completed("no endpoint"))?;
+        Connection::connect(context).map_err(|error| failure::connecting(&error))
+    }
+
     /// As [`Opened::connect`], but a server that is starting over after a crash
     /// is waited for, at most [`COME_BACK_MAX`]. One that is gone is not.
     pub(crate) fn connect_again(

@@ -37,8 +37,7 @@ use crate::{
 /// The measured interval where neither time nor transactions were given.
 const TIME_DEFAULT: Duration = Duration::from_secs(10);
 
-/// Rows that a reset may touch in place; the scale an embedded server gets
-/// when none is named.
+/// The scale an embedded server gets when none is named.
 const EMBEDDED_SCALE_DEFAULT: u64 = 10;
 
 /// Files open besides the clients' sockets: a few for each thread that drives
@@ -76,7 +75,6 @@ pub(crate) fn run(args: &RunArgs, terminal: &Terminal) -> Result<(), Failure> {
     let watch = tpcc::Watch::start(workload, || opened.connect(&stop).ok());
     let outcome =
         pgdyno_engine::run(plan.clone(), live, &stop).map_err(|error| start_failed(&error))?;
-    let target_statistics = around.end(&opened, &plan);
     let facts = Facts {
         opened: &opened,
         endpoints: &endpoints,
@@ -90,12 +88,16 @@ pub(crate) fn run(args: &RunArgs, terminal: &Terminal) -> Result<(), Failure> {
         reset,
     };
     let mut record = assemble::record(&facts, &outcome);
-    record.target_statistics = target_statistics;
-    record.tpcc = watch.record(workload, &outcome);
-    // Before the audits, which may take minutes: whoever ends them by a second
-    // signal keeps what was measured.
+    // Before the target is asked anything more, and before the audits, which
+    // may take minutes: whoever ends them by a second signal keeps what was
+    // measured.
     let store = Store::new(&args.output.records);
     let mut path = kept(store.write(&record), terminal);
+    record.target_statistics = around.end(&opened, &plan);
+    record.tpcc = watch.record(workload, &outcome);
+    if path.is_some() && (record.target_statistics.is_some() || record.tpcc.is_some()) {
+        path = kept(store.replace(&record), terminal);
+    }
     if let (Some(workload), Some(base)) = (workload, base) {
         let findings = audits::after_run(&opened, workload, base, &outcome, terminal);
         record.audits = findings.iter().map(Audit::from).collect();

@@ -3,6 +3,7 @@
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
+use std::time::Duration;
 
 use pgdyno_engine::plan::RunPlan;
 use pgdyno_record::TargetStatistics;
@@ -11,6 +12,10 @@ use pgdyno_target::statistics::{self, Reading, Statistics};
 use crate::cli::TargetStatsArg;
 use crate::opened::Opened;
 use crate::samples;
+
+/// How long a host may take to accept the session for the second reading; one
+/// that answers nothing must not hold up the end of a run.
+const CONNECT_MAX: Duration = Duration::from_secs(30);
 
 /// The statistics of a run that is about to begin.
 pub(crate) enum Around {
@@ -50,9 +55,8 @@ impl Around {
             Self::Failed(words) => return failed(words),
             Self::Begun(statistics, before) => (statistics, before),
         };
-        // A flag of its own: a run that was interrupted has statistics as well.
-        let never = Arc::new(AtomicBool::new(false));
-        let mut connection = match opened.connect(&never) {
+        // Without the flag: a run that was interrupted has statistics as well.
+        let mut connection = match opened.connect_within(CONNECT_MAX) {
             Ok(connection) => connection,
             Err(error) => return failed(in_one_line(&error)),
         };

@@ -35,6 +35,10 @@ const LOOK_EVERY: Duration = Duration::from_millis(20);
 /// question; of the shortest interval with several, most does.
 const WATCHED_SHARE_MIN: f64 = 0.6;
 
+/// How long one question may take: a server that hangs must not hold up the
+/// end of a run.
+const QUESTION_MAX: Duration = Duration::from_secs(30);
+
 const ORDERS: &str = "SELECT sum(d_next_o_id)::bigint FROM district";
 
 /// As HammerDB counts: all databases of the server, rollbacks too.
@@ -110,6 +114,7 @@ pub(crate) fn running_label(choice: &WorkloadArgs) -> &'static str {
 }
 
 fn watch(mut connection: Connection, over: &AtomicBool) -> Vec<Sample> {
+    connection.set_timeout(Some(QUESTION_MAX));
     let mut samples = Vec::new();
     let mut next = SystemTime::now();
     while !over.load(Ordering::Relaxed) {

@@ -138,8 +138,10 @@ fn a_hot_row_is_named() {
     let conflicts = &record["totals"]["conflicts"][0];
     let failed = record["totals"]["counts"]["failed"].as_u64().unwrap();
     assert_eq!((&conflicts["kind"], &conflicts["mark"]), (&"conflict".into(), &"OC000".into()));
-    assert_eq!(conflicts["at_commit"].as_u64(), Some(failed), "{conflicts}");
-    assert!(failed > 0, "{out}");
+    // Most are heard of at COMMIT; a statement whose repetition collides hears
+    // of it earlier.
+    let at_commit = conflicts["at_commit"].as_u64().unwrap();
+    assert!(at_commit > 0 && at_commit <= failed, "{conflicts}, {failed} failed");
     assert!(record["totals"]["counts"]["lost_us_sum"].as_u64() > Some(0));
 }
 

@@ -52,13 +52,15 @@ pub fn read(connection: &mut Connection, queries: &[StatisticsQuery]) -> Reading
 /// Waits a moment for the sessions of a run to be gone, so that their last
 /// figures are in. A server that cannot say is not waited for.
 pub fn wait_for_sessions(connection: &mut Connection, sql: &str) {
+    connection.set_timeout(Some(QUESTION_MAX));
     let begin = Instant::now();
     while begin.elapsed() < SESSIONS_MAX {
         match connection.query_one_i64(sql) {
-            Ok(0) | Err(_) => return,
+            Ok(0) | Err(_) => break,
             Ok(_) => std::thread::sleep(SESSIONS_LOOK),
         }
     }
+    connection.set_timeout(None);
 }
 
 pub(super) fn first_line(error: &dyn std::fmt::Display) -> String {
