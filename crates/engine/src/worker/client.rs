@@ -207,6 +207,8 @@ pub(super) struct Client {
     pub(super) look_at_ns: u64,
     /// The first attempt to connect that failed since it had a session.
     pub(super) without_session_since_ns: Option<u64>,
+    /// A timer is set for the end of the run.
+    pub(super) end_is_timed: bool,
     pub(super) state: State,
     /// Only while the state is [`State::Connecting`].
     pub(super) attempt: Option<Box<Attempt>>,

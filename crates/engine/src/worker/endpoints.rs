@@ -37,6 +37,28 @@ struct Endpoint {
     failures: u32,
     /// Not tried before; only where there are failures.
     down_until_ns: u64,
+    /// A client tries it, and no other does until then, unless that one hears
+    /// sooner: a host that is gone answers nothing, and each attempt at it
+    /// costs a client all of its `connect_timeout`. 0 without a trial.
+    trial_until_ns: u64,
+    /// How long an attempt may take; 0 where nothing is said.
+    attempt_max_ns: u64,
+}
+
+impl Endpoint {
+    fn new(first_slot: u32, attempt_max_ns: u64) -> Self {
+        Self { first_slot, failures: 0, down_until_ns: 0, trial_until_ns: 0, attempt_max_ns }
+    }
+
+    /// When to ask for it again; not after `now_ns` where it may be tried. A
+    /// trial may end well at any moment, so that its longest time is not
+    /// waited for.
+    fn ask_at_ns(&self, now_ns: u64) -> u64 {
+        if now_ns >= self.down_until_ns && now_ns < self.trial_until_ns {
+            return self.trial_until_ns.min(now_ns + backoff_ns(self.failures));
+        }
+        self.down_until_ns
+    }
 }
 
 /// The endpoints as one worker knows them.
@@ -58,8 +80,10 @@ impl Endpoints {
         let mut first_slot = 0;
         let mut each = Vec::with_capacity(plan.endpoints.len());
         for context in &plan.endpoints {
-            each.push(Endpoint { first_slot, failures: 0, down_until_ns: 0 });
-            first_slot += context.options().hosts.len() as u32;
+            let hosts = context.options().hosts.len() as u32;
+            let attempt_max = context.options().connect_timeout.unwrap_or_default() * hosts;
+            each.push(Endpoint::new(first_slot, attempt_max.as_nanos() as u64));
+            first_slot += hosts;
         }
         Self { each, balance: plan.connect.balance, told: Arc::clone(told) }
     }
@@ -88,11 +112,11 @@ impl Endpoints {
             let nth = if self.balance == Balance::Ordered { 0 } else { id as usize / count % up };
             let mut alive = self.each.iter().enumerate().filter(|(_, one)| one.failures == 0);
             let endpoint = alive.nth(nth).map_or(own, |(index, _)| index);
-            return Choice::Use { endpoint, away_until_ns: Some(self.each[own].down_until_ns) };
+            return Choice::Use { endpoint, away_until_ns: Some(self.each[own].ask_at_ns(now_ns)) };
         }
         let due = (0..count).find(|index| self.may_use(*index, now_ns));
-        let until_ns = self.each.iter().map(|one| one.down_until_ns).min().unwrap_or(now_ns);
-        let away_until_ns = Some(self.each[own].down_until_ns);
+        let until_ns = self.each.iter().map(|one| one.ask_at_ns(now_ns)).min().unwrap_or(now_ns);
+        let away_until_ns = Some(self.each[own].ask_at_ns(now_ns));
         due.map_or(Choice::Wait { until_ns }, |endpoint| Choice::Use { endpoint, away_until_ns })
     }
 
@@ -102,10 +126,11 @@ impl Endpoints {
         if one.failures == 0 {
             return true;
         }
-        if now_ns < one.down_until_ns {
+        if now_ns < one.down_until_ns.max(one.trial_until_ns) {
             return false;
         }
         one.down_until_ns = now_ns + backoff_ns(one.failures);
+        one.trial_until_ns = one.down_until_ns.max(now_ns.saturating_add(one.attempt_max_ns));
         true
     }
 
@@ -113,8 +138,10 @@ impl Endpoints {
     pub(super) fn failed(&mut self, endpoint: u32, now_ns: u64) -> bool {
         let index = endpoint as usize;
         let Some(one) = self.each.get_mut(index) else { return false };
-        // Attempts that were under way together are one failure.
-        if one.failures == 0 || now_ns >= one.down_until_ns {
+        // Attempts that were under way together are one failure; a trial is one
+        // of its own, however soon it ends.
+        let was_tried = std::mem::take(&mut one.trial_until_ns) > 0;
+        if one.failures == 0 || was_tried || now_ns >= one.down_until_ns {
             one.failures = one.failures.saturating_add(1);
         } else {
             one.failures = one.failures.max(1);
@@ -129,6 +156,7 @@ impl Endpoints {
         let Some(one) = self.each.get_mut(index) else { return false };
         one.failures = 0;
         one.down_until_ns = 0;
+        one.trial_until_ns = 0;
         self.told[index].load(Ordering::Relaxed) && self.told[index].swap(false, Ordering::Relaxed)
     }
 
@@ -141,11 +169,13 @@ impl Endpoints {
             // Drawn anew; any that is back will do.
             Balance::Random => {
                 let down = self.each.iter().filter(|one| one.failures > 0);
-                return down.map(|one| one.down_until_ns).max().filter(|until| *until > now_ns);
+                let until = down.map(|one| one.ask_at_ns(now_ns)).max();
+                return until.filter(|until| *until > now_ns);
             }
         };
         let one = self.each.get(own)?;
-        (one.failures > 0 && one.down_until_ns > now_ns).then_some(one.down_until_ns)
+        let until_ns = one.ask_at_ns(now_ns);
+        (one.failures > 0 && until_ns > now_ns).then_some(until_ns)
     }
 }
 
@@ -158,9 +188,7 @@ mod tests {
     use super::*;
 
     fn endpoints(count: usize, balance: Balance) -> Endpoints {
-        let each = (0..count as u32)
-            .map(|first_slot| Endpoint { first_slot, failures: 0, down_until_ns: 0 })
-            .collect();
+        let each = (0..count as u32).map(|first_slot| Endpoint::new(first_slot, 0)).collect();
         let told = (0..count).map(|_| AtomicBool::new(false)).collect();
         Endpoints { each, balance, told }
     }
@@ -209,6 +237,29 @@ mod tests {
         }
         assert_eq!(waits, [100, 200, 400, 800, 1600, 2000, 2000, 2000]);
         two.connected(1);
+        assert_eq!(dealt(&mut two, 10, now_ns), [5, 5]);
+    }
+
+    /// While a host that answers nothing is tried, nobody else tries it; whoever
+    /// is away from it asks again and again, and follows once it was let in.
+    #[test]
+    fn a_long_trial_is_one() {
+        const ATTEMPT_NS: u64 = 10_000_000_000;
+        let mut two = endpoints(2, Balance::Even);
+        two.each[1].attempt_max_ns = ATTEMPT_NS;
+        two.failed(1, 0);
+        let begin_ns = two.back_at_ns(1, 0).unwrap();
+        assert_eq!(dealt(&mut two, 10, begin_ns), [9, 1]);
+        let mut now_ns = begin_ns;
+        while let Some(until_ns) = two.back_at_ns(1, now_ns) {
+            assert!(until_ns - now_ns <= BACKOFF_MAX_NS);
+            assert_eq!(dealt(&mut two, 10, until_ns - 1), [10, 0]);
+            now_ns = until_ns;
+        }
+        assert_eq!(now_ns, begin_ns + ATTEMPT_NS);
+        assert_eq!(dealt(&mut two, 10, now_ns), [9, 1]);
+        two.connected(1);
+        assert_eq!(two.back_at_ns(1, now_ns), None);
         assert_eq!(dealt(&mut two, 10, now_ns), [5, 5]);
     }
 

@@ -281,8 +281,9 @@ pub(super) fn lost(
     core.tick();
     let said = server_error(client);
     // A server that ends the session in the middle of a commit may have
-    // committed: its last words say nothing about that.
-    let unknown = client.commit_in_flight && said.as_ref().is_none_or(ServerError::is_fatal);
+    // committed: its last words say nothing about that, or that it is so.
+    let unknown =
+        client.commit_in_flight && said.as_ref().is_none_or(|error| leaves_open(cx, error));
     let goes_on = cx.plan.connect.reconnect_lost && !core.control.is_abandoned();
     if unknown && !goes_on {
         advance::count(core, client, End::Unknown);
@@ -319,6 +320,12 @@ pub(super) fn lost(
         None => format!("{place}{words}"),
     };
     end_client(core, cx, client, sqlstate, &told)
+}
+
+/// The session was ended, or the server does not know what became of a commit.
+fn leaves_open(cx: Cx<'_>, error: &ServerError) -> bool {
+    let class = || cx.plan.dialect.classify(error.sqlstate.as_str(), &error.message);
+    error.is_fatal() || class() == RetryClass::OutcomeUnknown
 }
 
 /// The system's words without Rust's `(os error n)`, as libpq has them.

@@ -31,11 +31,19 @@ const BACK_WITHIN_NS: u64 = 300_000_000;
 /// connection_failure (PostgreSQL manual, Appendix A).
 const CONNECTION_FAILURE: &[u8] = b"08006";
 
+/// True where some client may have to try again to connect. A session age is
+/// reason enough: who left a good session for it must not end over one attempt.
+fn tries_again(cx: Cx<'_>) -> bool {
+    cx.plan.connect.reconnect_lost || cx.plan.connect.session_age.is_some()
+}
+
 /// Chooses an endpoint and starts to connect to it, or waits for its turn.
 pub(super) fn begin(core: &mut Core, cx: Cx<'_>, client: &mut Client) {
     core.tick();
-    // Whatever it will wait for, the end of the run comes first.
-    if cx.plan.connect.reconnect_lost && core.begun && core.end_ns < u64::MAX {
+    // Whatever it will wait for, the end of the run comes first. Once: with a
+    // connection for each transaction the timers would pile up.
+    if tries_again(cx) && core.begun && core.end_ns < u64::MAX && !client.end_is_timed {
+        client.end_is_timed = true;
         core.timers.add(core.end_ns, client.index);
     }
     match core.endpoints.choose(client.id, &mut client.jitter, core.now_ns) {
@@ -63,7 +71,7 @@ pub(super) fn begin(core: &mut Core, cx: Cx<'_>, client: &mut Client) {
 /// connecting may take long because an endpoint is dead; else pgbench's way,
 /// which makes every connection that was begun.
 pub(super) fn is_too_late(core: &Core, cx: Cx<'_>) -> bool {
-    core.begun && cx.plan.connect.reconnect_lost && core.is_over()
+    core.begun && tries_again(cx) && core.is_over()
 }
 
 fn wait(core: &mut Core, client: &mut Client, state: State, due_ns: u64) {
@@ -98,7 +106,7 @@ pub(super) fn established(core: &mut Core, cx: Cx<'_>, client: &mut Client, host
     if let Some(endpoint) = core.figures.tally().endpoints.get_mut(client.slot as usize) {
         endpoint.connections += 1;
     }
-    if core.endpoints.connected(client.endpoint) && cx.plan.connect.reconnect_lost {
+    if core.endpoints.connected(client.endpoint) && tries_again(cx) {
         let name = endpoint_name(cx, client);
         core.observer.message(Level::Info, &format!("{name} takes connections again"));
     }
@@ -206,7 +214,9 @@ pub(super) fn goes_on(
     if let Some(endpoint) = core.figures.tally().endpoints.get_mut(slot as usize) {
         endpoint.failed += 1;
     }
-    if !cx.plan.connect.reconnect_lost || error.config {
+    // The session that was left because of its age was good.
+    let left_for_age = client.renew_at_ns <= core.now_ns;
+    if !(cx.plan.connect.reconnect_lost || left_for_age) || error.config {
         return false;
     }
     let untold = core.endpoints.failed(client.endpoint, core.now_ns);

@@ -149,6 +149,7 @@ fn make_client(setup: &Setup, id: u32, index: u32, random: Prng) -> Client {
         renew_at_ns: u64::MAX,
         look_at_ns: u64::MAX,
         without_session_since_ns: None,
+        end_is_timed: false,
         state: State::Choosing,
         attempt: None,
         session: None,
