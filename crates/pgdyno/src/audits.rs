@@ -191,14 +191,14 @@ pub(crate) fn after_run(
             findings.retain(|before| more.iter().all(|after| after.name != before.name));
             findings.extend(more);
         }
-        Err(why) => findings.push(Finding::new(
-            AFTER_RUN,
-            Verdict::Note,
-            format!("could not be read: {}", why.lines().next().unwrap_or_default()),
-            Vec::new(),
-        )),
+        Err(why) => findings.push(not_read(&why)),
     }
     findings
+}
+
+fn not_read(why: &str) -> Finding {
+    let text = format!("could not be read: {}", why.lines().next().unwrap_or_default());
+    Finding::new(AFTER_RUN, Verdict::Note, text, Vec::new())
 }
 
 fn judge(
@@ -213,11 +213,26 @@ fn judge(
         .committed
         .iter()
         .zip(&acknowledged.unknown)
-        .map(|(committed, unknown)| Commits { committed: *committed, unknown: *unknown })
+        .enumerate()
+        .map(|(script, (committed, unknown))| Commits {
+            committed: *committed,
+            unknown: *unknown,
+            without_effect: without_effect(outcome, script),
+        })
         .collect();
     let mut findings =
         audit::after_run(session, workload, opened.dialect, &base.figures, &commits)?;
-    let now = audit::read_conditions(session, workload, opened.dialect, base.is_full)?;
-    findings.extend(audit::judge_conditions(&now, &base.conditions));
+    // What the figures say stays said where the conditions cannot be asked.
+    match audit::read_conditions(session, workload, opened.dialect, base.is_full) {
+        Ok(now) => findings.extend(audit::judge_conditions(&now, &base.conditions)),
+        Err(error) => findings.push(not_read(&error.to_string())),
+    }
     Ok(findings)
+}
+
+/// Commits without effect over all that the run did, as [`Commits`] counts.
+fn without_effect(outcome: &RunOutcome, script: usize) -> u64 {
+    let tallies = [&outcome.warmup, &outcome.tally, &outcome.drain];
+    let scripts = tallies.into_iter().filter_map(|tally| tally.scripts.get(script));
+    scripts.map(|script| script.committed_without_effect).sum()
 }

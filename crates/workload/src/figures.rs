@@ -48,13 +48,20 @@ pub struct Commits {
     /// Transactions whose connection was lost while the commit was on its
     /// way: each may have happened or not. The only tolerance of an audit.
     pub unknown: u64,
+    /// Of the committed: those in which a write touched fewer rows than it
+    /// should, by the command tags.
+    pub without_effect: u64,
 }
 
 impl std::ops::Add for Commits {
     type Output = Self;
 
     fn add(self, other: Self) -> Self {
-        Self { committed: self.committed + other.committed, unknown: self.unknown + other.unknown }
+        Self {
+            committed: self.committed + other.committed,
+            unknown: self.unknown + other.unknown,
+            without_effect: self.without_effect + other.without_effect,
+        }
     }
 }
 
@@ -293,7 +300,7 @@ mod tests {
         fn unknown_commits_are_the_only_tolerance(
             committed in 0u64..1000, unknown in 0u64..20, rows in 0i128..1100,
         ) {
-            let found = judge_rows("rows", "history", rows, Commits { committed, unknown });
+            let found = judge_rows("rows", "history", rows, Commits { committed, unknown, without_effect: 0 });
             let fits = rows >= i128::from(committed) && rows <= i128::from(committed + unknown);
             prop_assert_eq!(found.verdict == Verdict::Pass, fits, "{}", found.text);
         }

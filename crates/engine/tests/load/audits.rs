@@ -37,7 +37,7 @@ fn audited<S: Session>(
 ) -> Vec<Finding> {
     let base = audit::read(session, workload, postgres()).unwrap();
     let committed = work(session);
-    let commits = [Commits { committed, unknown }];
+    let commits = [Commits { committed, unknown, without_effect: 0 }];
     audit::after_run(session, workload, postgres(), &base, &commits).unwrap()
 }
 

@@ -125,7 +125,11 @@ fn all_is_there(
     assert_eq!(found as u64, acknowledged, "an acknowledged order is not there");
     let acknowledged = outcome.acknowledged.committed.iter().zip(&outcome.acknowledged.unknown);
     let commits: Vec<Commits> = acknowledged
-        .map(|(committed, unknown)| Commits { committed: *committed, unknown: *unknown })
+        .map(|(committed, unknown)| Commits {
+            committed: *committed,
+            unknown: *unknown,
+            without_effect: 0,
+        })
         .collect();
     let findings = audit::after_run(session, workload, postgres(), base, &commits).unwrap();
     for finding in findings {

@@ -53,7 +53,7 @@ impl Rule {
                     total: (total, change(total)),
                 };
                 let promised = *locks || level.is_some_and(|l| l >= Isolation::RepeatableRead);
-                changes.judge(promised, level)
+                changes.judge(promised, level, commits.without_effect)
             }
         }
     }
@@ -95,7 +95,10 @@ struct Moves<'a> {
 impl Moves<'_> {
     /// Each update adds one to what it has read, so one that is written over
     /// is missing from the counters: their lag is the number of lost updates.
-    fn judge(&self, promised: bool, level: Option<Isolation>) -> Finding {
+    ///
+    /// An update that another one writes over has found its row. Where writes
+    /// found none, the isolation level is no excuse.
+    fn judge(&self, promised: bool, level: Option<Isolation>, without_effect: u64) -> Finding {
         const NAME: &str = "transfers";
         let expected = self.logged.1.saturating_mul(2);
         let lost = expected.saturating_sub(self.counted.1);
@@ -131,6 +134,13 @@ impl Moves<'_> {
         );
         if promised {
             return made(Verdict::Fail, what);
+        }
+        if without_effect > 0 {
+            let text = format!(
+                "{what}; in {without_effect} commits a write did not find its row, which is no \
+                 lost update that a level allows"
+            );
+            return made(Verdict::Fail, text);
         }
         let where_ = level.map_or_else(
             || "at a level that the server does not tell".to_owned(),
@@ -208,6 +218,20 @@ mod tests {
         rule.judge(level, &base, &now, Commits::default())
     }
 
+    /// At a level that allows lost updates, updates that found no row are a
+    /// fault all the same: no level allows those.
+    #[test]
+    fn swallowed_updates_are_no_lost_updates() {
+        let rule = Rule::Moved { counter: "c", log: "l", total: "t", locks: false };
+        let base = figures(&[("c", 0), ("l", 0), ("t", 0)]);
+        let now = figures(&[("c", 19), ("l", 10), ("t", 3)]);
+        for (without_effect, verdict) in [(0, Verdict::Note), (1, Verdict::Fail)] {
+            let commits = Commits { without_effect, ..Commits::default() };
+            let found = rule.judge(Some(Isolation::ReadCommitted), &base, &now, commits);
+            assert_eq!(found.verdict, verdict, "{}", found.text);
+        }
+    }
+
     /// A lost update is a fault where the level or the locks forbid it, and is
     /// named and counted where they do not.
     #[test]
@@ -245,7 +269,12 @@ mod tests {
             (12, Verdict::Pass, "unknown outcome"),
             (13, Verdict::Fail, "unknown outcome: 1 too many"),
         ] {
-            let found = judge_count("x", "c", grown, Commits { committed: 10, unknown: 2 });
+            let found = judge_count(
+                "x",
+                "c",
+                grown,
+                Commits { committed: 10, unknown: 2, without_effect: 0 },
+            );
             assert_eq!(found.verdict, verdict, "{}", found.text);
             assert!(found.text.ends_with(end), "{}", found.text);
         }

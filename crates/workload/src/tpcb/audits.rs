@@ -209,7 +209,7 @@ mod tests {
     }
 
     fn commits(committed: u64, unknown: u64) -> Commits {
-        Commits { committed, unknown }
+        Commits { committed, unknown, without_effect: 0 }
     }
 
     /// The query names every figure that the rules ask for.

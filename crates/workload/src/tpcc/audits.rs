@@ -208,7 +208,7 @@ mod tests {
     }
 
     const fn commits(committed: u64, unknown: u64) -> Commits {
-        Commits { committed, unknown }
+        Commits { committed, unknown, without_effect: 0 }
     }
 
     /// Seven new orders of 70 lines, five payments of 12.34, two deliveries.
