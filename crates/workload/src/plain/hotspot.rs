@@ -14,7 +14,7 @@ use crate::workload::{KeySum, Workload};
 /// Rows for each unit of scale.
 const ROWS: u64 = 100_000;
 
-/// With 100,000 rows the hottest takes about one update in nine. The range is
+/// With 100,000 rows the hottest takes about one update in seven. The range is
 /// that of pgbench's `random_zipfian`.
 const SKEW_DEFAULT: f64 = 1.1;
 const SKEW_MIN: f64 = 1.001;
@@ -30,7 +30,7 @@ pub(super) const ENTRY: Entry = Entry::new(
         Param {
             name: "skew",
             help: "the exponent: row of rank k is drawn with a share of 1/k^skew, 1.001 to 1000; \
-                   at 1.1 the hottest of 100,000 rows takes one update in nine [default: 1.1]",
+                   at 1.1 the hottest of 100,000 rows takes one update in seven [default: 1.1]",
         },
         Param {
             name: "scatter",
