@@ -146,6 +146,10 @@ impl Identity {
         for (name, value) in workload.params() {
             add(&format!("param {name}"), value);
         }
+        // Of the dialect: they decide about keys and pieces.
+        for (name, value) in dialect.table_params_in_effect() {
+            add(&format!("param {name}"), value);
+        }
         add("seed", seed.to_string());
         add("dialect", dialect.name().to_owned());
         add("load method", method.to_owned());

@@ -13,7 +13,7 @@ use super::marks::{self, Identity};
 pub fn is_unfinished(session: &mut dyn Session, workload: &dyn Workload) -> bool {
     let Ok((_, rows)) = session.query(&marks::exists()) else { return false };
     let first = rows.first().and_then(|row| row.first()).and_then(Option::as_deref);
-    if !first.is_some_and(|number| number != "0") {
+    if first.is_none_or(|number| number == "0") {
         return false;
     }
     let Ok((_, rows)) = session.query(&marks::look()) else { return false };

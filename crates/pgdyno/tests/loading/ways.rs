@@ -61,12 +61,18 @@ fn another_load_is_not_gone_on_with() {
         .unwrap();
     let output = Command::new(env!("CARGO_BIN_EXE_pgdyno"))
         .args(["-q", "init", &server.words(), "--seed", "6", "-s", "2", "--resume"])
-        .args(["--load-method", "insert"])
+        .args(["--load-method", "insert", "--param", "partitions=3"])
         .output()
         .unwrap();
     let words = String::from_utf8_lossy(&output.stderr);
     assert_eq!(output.status.code(), Some(1), "{words}");
-    for part in ["scale 1 (now 2)", "seed 5 (now 6)", "load method none (now insert)", "hint: "] {
+    for part in [
+        "scale 1 (now 2)",
+        "seed 5 (now 6)",
+        "load method none (now insert)",
+        "param partitions none (now 3)",
+        "hint: ",
+    ] {
         assert!(words.contains(part), "{part}: {words}");
     }
     assert_eq!(value(&server, "SELECT count(*)::text FROM pgbench_accounts"), "100000");
