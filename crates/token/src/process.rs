@@ -34,6 +34,16 @@ impl Output {
     /// # Errors
     /// How it ended, and what it said on standard error.
     pub(crate) fn checked(self) -> Result<Vec<u8>, String> {
+        let complaint = self.complaint();
+        self.checked_in_silence().map_err(|how| format!("{how}{complaint}"))
+    }
+
+    /// As [`Output::checked`], without what it said, which may hold a secret
+    /// in another form than the output does.
+    ///
+    /// # Errors
+    /// How it ended.
+    pub(crate) fn checked_in_silence(self) -> Result<Vec<u8>, String> {
         if self.status.success() {
             return Ok(self.stdout);
         }
@@ -42,7 +52,7 @@ impl Output {
             (None, Some(signal)) => format!("was ended by signal {signal}"),
             (None, None) => "did not end well".to_owned(),
         };
-        Err(format!("{how}{}", self.complaint()))
+        Err(how)
     }
 
     /// What it said on standard error, without what it printed as a secret:

@@ -71,7 +71,7 @@ fn of_profile(
     let Some(command) = profile.get("credential_process") else { return Ok(None) };
     let failed = |words: String| format!("the credential_process of profile \"{name}\" {words}");
     let output = process::run(command, command::TIME_MAX, stop)
-        .and_then(process::Output::checked)
+        .and_then(process::Output::checked_in_silence)
         .map_err(failed)?;
     parse_process(&output).map(Some).map_err(failed)
 }
@@ -163,7 +163,7 @@ mod tests {
             "config",
             "[profile p]\ncredential_process = echo '{\"Version\":1,\"AccessKeyId\":\"p\",\
              \"SecretAccessKey\":\"ps\",\"Expiration\":\"2030-01-01T00:00:00Z\"}'\n\
-             [profile bad]\ncredential_process = echo secret; exit 1\n\
+             [profile bad]\ncredential_process = echo secret >&2; exit 1\n\
              [profile role]\nrole_arn = arn:x\nsource_profile = two\n",
         );
         let env = MapEnv::new("os").with("HOME", home.path().display().to_string());
@@ -178,7 +178,7 @@ mod tests {
         assert_eq!(key_of(&keys, None).as_deref(), Ok("e es et"));
         assert_eq!(key_of(&keys, Some("two")).as_deref(), Ok("t ts tt"));
         let bad = key_of(&env, Some("bad")).unwrap_err();
-        assert!(bad.contains("exit status 1") && !bad.contains("secret;"), "{bad}");
+        assert!(bad.ends_with("ended with exit status 1"), "{bad}");
         assert!(key_of(&env, Some("half")).unwrap_err().contains("no aws_secret_access_key"));
     }
 

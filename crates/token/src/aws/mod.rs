@@ -138,6 +138,10 @@ impl PasswordMaker for TokenMaker {
                 .map_err(|_| "the AWS credentials have expired".to_owned())?
                 .min(EXPIRES),
         };
+        // A token without a lifetime would be made again and again.
+        if left <= RESERVE {
+            return Err(format!("the AWS credentials end within {} s", RESERVE.as_secs()));
+        }
         let with_port = format!("{}:{}", login.host, login.port);
         let is_admin = login.user == DSQL_ADMIN;
         let dsql = [("Action", if is_admin { "DbConnectAdmin" } else { "DbConnect" })];
@@ -220,6 +224,28 @@ mod tests {
         assert!(none.contains("--aws-region"), "{none}");
         let env = keys().with("AWS_DEFAULT_REGION", "r-1");
         assert!(made(Service::Rds, &env, "localhost", "u").unwrap().contains("%2Fr-1%2F"));
+    }
+
+    /// Credentials that are about to end make no token, which would be too old
+    /// at once; those that last a little longer do.
+    #[test]
+    fn credentials_about_to_end() {
+        let home = tempfile::tempdir().unwrap();
+        let env = MapEnv::new("os")
+            .with("AWS_CONFIG_FILE", home.path().join("config").display().to_string())
+            .with("HOME", home.path().display().to_string());
+        let ending_in = |lasts: Duration| {
+            let end = Timestamp::now() + lasts;
+            let config = format!(
+                "[default]\ncredential_process = echo '{{\"Version\":1,\"AccessKeyId\":\"k\",\
+                 \"SecretAccessKey\":\"s\",\"Expiration\":\"{end}\"}}'\n"
+            );
+            std::fs::write(home.path().join("config"), config).unwrap();
+            made(Service::AuroraDsql, &env, "x.dsql.us-east-1.on.aws", "u")
+        };
+        let refused = ending_in(RESERVE - Duration::from_secs(1)).unwrap_err();
+        assert_eq!(refused, "the AWS credentials end within 60 s");
+        assert!(ending_in(RESERVE * 10).is_ok());
     }
 
     /// Nothing secret in what is printed of a maker.

@@ -9,6 +9,7 @@
 //! the middle of a run finds one.
 
 use std::fmt;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
@@ -290,7 +291,10 @@ impl Shared {
                 state.made += 1;
                 let number = state.made;
                 drop(state);
-                let result = self.maker.make(&login, &self.stop);
+                // Or those who wait for it would wait for ever.
+                let made = AssertUnwindSafe(|| self.maker.make(&login, &self.stop));
+                let result = catch_unwind(made)
+                    .unwrap_or_else(|_| Err("what makes passwords broke down".to_owned()));
                 state = self.lock();
                 // Slots are never taken away, so the place is the same.
                 state.slots[at].take(result, number);
@@ -311,7 +315,7 @@ impl Owner {
     /// Starts the thread unless it runs.
     fn start(&self) -> std::io::Result<()> {
         let mut thread = self.thread.lock().unwrap_or_else(PoisonError::into_inner);
-        if thread.is_none() {
+        if thread.as_ref().is_none_or(JoinHandle::is_finished) {
             let shared = Arc::clone(&self.shared);
             let builder = std::thread::Builder::new().name("passwords".to_owned());
             *thread = Some(builder.spawn(move || shared.work())?);
@@ -336,7 +340,7 @@ impl Drop for Owner {
             std::thread::sleep(LOOK_AGAIN);
         }
         if thread.is_finished() {
-            // A panic of the maker has been told already.
+            // A panic has been told already.
             let _ = thread.join();
         }
     }

@@ -79,6 +79,34 @@ fn one_run_serves_all() {
     assert_eq!(maker.runs.load(Ordering::SeqCst), 1);
 }
 
+/// A maker that breaks down is a failure for those who wait, and is asked
+/// again later.
+#[test]
+fn a_breakdown_is_a_failure() {
+    #[derive(Debug)]
+    struct Breaking(AtomicBool);
+
+    impl PasswordMaker for Breaking {
+        fn differs_by_login(&self) -> bool {
+            false
+        }
+
+        fn make(&self, _: &Login, _: &AtomicBool) -> Result<Made, String> {
+            assert!(self.0.swap(true, Ordering::SeqCst), "broken on purpose");
+            Ok(Made { password: Secret::new("later"), lifetime: None })
+        }
+    }
+
+    let source = PasswordSource::new(Arc::new(Breaking(AtomicBool::new(false))));
+    assert!(answer(&source, "h").unwrap_err().contains("broke down"));
+    let begin = Instant::now();
+    while answer(&source, "h").is_err() {
+        assert!(begin.elapsed() < PATIENCE, "never asked again");
+        std::thread::sleep(LOOK_AGAIN);
+    }
+    assert_eq!(answer(&source, "h").unwrap().secret.reveal(), "later");
+}
+
 /// Where passwords differ by login, each login gets its own, once.
 #[test]
 fn each_login_has_its_own() {
