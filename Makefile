@@ -3,7 +3,7 @@
 CARGO ?= cargo
 TARGET_DIR = $(if $(CARGO_TARGET_DIR),$(CARGO_TARGET_DIR),target)
 
-.PHONY: help demo setup build test lint format clippy docs dependencies bench clean-cache
+.PHONY: help demo setup build test test-long lint format clippy docs dependencies bench clean-cache
 
 help: ## Show this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1|\2/p' Makefile | awk -F'|' '{ printf "%-18s %s\n", $$1, $$2 }'
@@ -20,6 +20,10 @@ build: ## Build the release binary
 test: ## Run all tests, on real servers
 	@scripts/install-test-tools
 	eval "$$(scripts/test-env)" && $(CARGO) test --workspace --locked --no-fail-fast
+
+test-long: export PGDYNO_TEST_LIES = all
+test-long: export PGDYNO_TEST_HONEST_RUNS = 200
+test-long: test ## Run all tests, with every lie and 200 honest runs
 
 lint: format clippy docs dependencies ## Check format, lints, documentation and dependencies
 
