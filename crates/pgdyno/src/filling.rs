@@ -182,12 +182,20 @@ impl LoadObserver for Shown<'_> {
         }
     }
 
+    fn other_given_up(&self, workload: &str) {
+        let text = format!(
+            "the load of workload {workload} that was broken off here cannot be gone on with any \
+             more; those of its tables that are not made anew now stay incomplete"
+        );
+        self.bar.suspend(|| self.terminal.warn(&text));
+    }
+
     fn begun(&self, begun: Begun) {
         if !self.asked {
             return;
         }
         let text = match begun {
-            Begun::Anew => "  nothing was broken off here: loading from the beginning".to_owned(),
+            Begun::Anew => "  nothing to go on with: loading from the beginning".to_owned(),
             Begun::Continued { rows } => {
                 format!("  going on: {} rows were loaded before", format::count(rows))
             }

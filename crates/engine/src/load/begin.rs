@@ -96,6 +96,9 @@ impl Steps<'_> {
                 Before::Nothing | Before::Scraps => {}
             }
         }
+        if let Some(other) = before.other_workload() {
+            self.observer.other_given_up(other);
+        }
         self.chunks_found = Done::default();
         self.make_tables(links, *before == Before::Nothing)?;
         Ok(Begun::Anew)

@@ -214,6 +214,13 @@ pub(super) enum Before {
 }
 
 impl Before {
+    /// The workload of the load that was broken off, where it is another one.
+    pub(super) fn other_workload(&self) -> Option<&str> {
+        let Self::Other(differences) = self else { return None };
+        let told = differences.iter().find_map(|words| words.strip_prefix("workload "))?;
+        told.split_once(" (now").map(|(name, _)| name)
+    }
+
     /// Judges the rows of [`look`].
     pub(super) fn judge(rows: &[Vec<Option<String>>], identity: &Identity) -> Self {
         let of = |wanted: &'static str| {
@@ -311,7 +318,10 @@ mod tests {
         let all = [plan, row("key", 2, None), row("tables", 0, None)];
         assert_eq!(judge(&all), Before::Same { keys: vec![2] });
         let other = [row("plan", 0, Some("workload=x")), row("tables", 0, None)];
-        assert!(matches!(judge(&other), Before::Other(_)));
+        assert_eq!(judge(&other).other_workload(), Some("x"));
+        let scale = [row("plan", 0, Some(&words.replace("scale=1", "scale=2")))];
+        assert!(matches!(judge(&scale), Before::Other(_)));
+        assert_eq!(judge(&scale).other_workload(), None);
     }
 
     proptest! {

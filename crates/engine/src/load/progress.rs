@@ -108,6 +108,13 @@ pub trait LoadObserver: Sync {
     fn begun(&self, begun: Begun) {
         let _ = begun;
     }
+
+    /// Called before the marks of another workload's load, which was broken
+    /// off, are taken away: nothing says any more that its tables are not
+    /// complete.
+    fn other_given_up(&self, workload: &str) {
+        let _ = workload;
+    }
 }
 
 /// From where a load began.

@@ -24,7 +24,7 @@ use super::threads::Watch;
 /// One load under way.
 pub(super) struct Steps<'a> {
     pub(super) plan: &'a LoadPlan<'a>,
-    observer: &'a dyn LoadObserver,
+    pub(super) observer: &'a dyn LoadObserver,
     interrupt: &'a AtomicBool,
     /// Obeyed by all connections of this load.
     pub(super) stop: Arc<AtomicBool>,

@@ -5,7 +5,9 @@ use pgdyno_workload::{Session, Workload};
 
 use super::marks::{self, Identity};
 
-/// True where a load of one of the workload's tables left its marks behind.
+/// True where a load of one of the workload's tables left its marks behind, or
+/// marks that do not say of what: a load that begins anew over another takes
+/// the plan away first. To be asked where the workload's tables are there.
 ///
 /// The catalog is asked first: a select from a table that is not there would
 /// leave an error in the server's log before each run. A database that cannot
@@ -17,7 +19,7 @@ pub fn is_unfinished(session: &mut dyn Session, workload: &dyn Workload) -> bool
         return false;
     }
     let Ok((_, rows)) = session.query(&marks::look()) else { return false };
-    let Some(plan) = marks::plan_in(&rows) else { return false };
+    let Some(plan) = marks::plan_in(&rows) else { return true };
     workload.tables().iter().any(|table| plan.fills(table.name))
 }
 

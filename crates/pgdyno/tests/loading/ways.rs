@@ -42,6 +42,12 @@ fn rows_are_the_same_in_every_way() {
     }
 }
 
+/// Runs pgdyno: its exit code, and what it complained about.
+fn pgdyno(args: &[&str]) -> (Option<i32>, String) {
+    let output = Command::new(env!("CARGO_BIN_EXE_pgdyno")).args(args).output().unwrap();
+    (output.status.code(), String::from_utf8_lossy(&output.stderr).into_owned())
+}
+
 /// A load that was broken off is gone on with by the same command only; each
 /// difference is named, and nothing is touched.
 #[test]
@@ -77,13 +83,19 @@ fn another_load_is_not_gone_on_with() {
     }
     assert_eq!(value(&server, "SELECT count(*)::text FROM pgbench_accounts"), "100000");
     // Nothing is run on such tables, though all rows are there.
-    let output = Command::new(env!("CARGO_BIN_EXE_pgdyno"))
-        .args(["-q", "run", &server.words(), "-t", "1"])
-        .output()
-        .unwrap();
-    let words = String::from_utf8_lossy(&output.stderr);
-    assert_eq!(output.status.code(), Some(2), "{words}");
+    let (code, words) = pgdyno(&["-q", "run", &server.words(), "-t", "1"]);
+    assert_eq!(code, Some(2), "{words}");
     assert!(words.contains("broken off") && words.contains("--resume"), "{words}");
+    // Nor where the marks do not say what they are of.
+    session.execute("UPDATE pgdyno_load SET part = 'other' WHERE part = 'plan'").unwrap();
+    let (code, words) = pgdyno(&["-q", "run", &server.words(), "-t", "1"]);
+    assert_eq!(code, Some(2), "{words}");
+    assert!(words.contains("broken off"), "{words}");
+    session.execute("UPDATE pgdyno_load SET part = 'plan' WHERE part = 'other'").unwrap();
+    // Another workload takes the marks away, and says so.
+    let (code, words) = pgdyno(&["-q", "init", &server.words(), "--workload", "scan"]);
+    assert_eq!(code, Some(0), "{words}");
+    assert!(words.contains("the load of workload tpcb that was broken off"), "{words}");
     // Without the word, everything is made anew, and nothing of it stays.
     finish(&server, "-j 2", false);
     assert!(checksum(&server).ends_with(" no marks"));
