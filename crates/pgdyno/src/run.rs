@@ -183,6 +183,8 @@ fn prepare(
         program::set_scale(&mut program, scale);
         return Ok(Work { workload: None, program, terminals: None, load: None });
     }
+    let workload = choose(args, 1)?;
+    workload.check(opened.dialect).map_err(Failure::usage)?;
     if opened.is_embedded {
         let workload = choose(args, args.scale.unwrap_or(EMBEDDED_SCALE_DEFAULT))?;
         let jobs = NonZeroU32::new(assemble::cores().min(4)).unwrap_or(NonZeroU32::MIN);
@@ -191,7 +193,6 @@ fn prepare(
         let terminals = terminals(workload.as_ref(), args, opened, stop)?;
         return Ok(Work { workload: Some(workload), program, terminals, load: Some(load) });
     }
-    let workload = choose(args, 1)?;
     let word = in_shell(&pgdyno_record::redact::redact(&opened.word));
     let mut session = opened.connect(stop)?;
     let found = workload.probe(&mut session, &word).map_err(Failure::not_completed)?;

@@ -256,6 +256,10 @@ fn parameters_are_obeyed() {
     assert_eq!(committed, [false, true, false, true]);
     for (workload, param, indexes) in [("update", "index=2", 3), ("insert", "indexes=3", 3)] {
         place.init(&["-w", workload, "--param", param]);
+        // With other indexes than the tables have, it would be another run.
+        let (code, _, err) = place.pgdyno("run", &["-w", workload, "-t", "1"]);
+        assert!(code == 2 && err.contains("of the secondary indexes instead"), "{code}: {err}");
+        assert!(err.contains(&format!("(--param {param} is for these)")), "{err}");
         run(&format!("-w {workload} --param {param}"));
         let context = ConnectContext::new(&server.options_unix()).unwrap();
         let mut session = Connection::connect(&context).unwrap();

@@ -91,6 +91,7 @@ fn make(choice: &Choice<'_>) -> Result<Box<dyn Workload>, MakeError> {
         at_rest: vec![AtRest::Is(COUNT, i128::from(rows))],
         scale_column: "id",
         scale_unit: ROWS,
+        known_indexes: &[],
         put_back: PutBack::Rows { changed: "hits <> 0", set: "hits = 0" },
     }))
 }

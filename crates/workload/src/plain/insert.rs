@@ -89,6 +89,7 @@ fn make(choice: &Choice<'_>) -> Result<Box<dyn Workload>, MakeError> {
         // Clients draw up to the largest that was loaded.
         scale_column: "aid",
         scale_unit: ROWS,
+        known_indexes: &INDEXES,
         put_back: PutBack::Load { reason: "indexes are as loaded only when they are made anew" },
     }))
 }

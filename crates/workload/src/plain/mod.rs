@@ -51,6 +51,8 @@ struct Plain {
     /// each unit of scale, whatever was run.
     scale_column: &'static str,
     scale_unit: u64,
+    /// All indexes that a parameter chooses from; empty where none does.
+    known_indexes: &'static [Index],
     put_back: PutBack,
 }
 
@@ -126,6 +128,37 @@ impl Plain {
     ) -> Vec<Finding> {
         let total = commits.iter().copied().fold(Commits::default(), |sum, one| sum + one);
         self.rules.iter().map(|rule| rule.judge(level, base, now, total)).collect()
+    }
+
+    /// What is wrong with the indexes of the first table, for people: a run
+    /// would be called one with two indexes on tables that have none. Asked
+    /// only of workloads that choose their indexes.
+    ///
+    /// `None` also where nothing is known: the server does not answer, or
+    /// shows no index of a table that is none of its own, as routers may.
+    fn other_indexes(&self, session: &mut dyn Session) -> Option<String> {
+        let table = self.tables.first().filter(|_| !self.known_indexes.is_empty())?;
+        let (param, _) = self.params.first()?;
+        let name = |index: &Index| format!("'{}'", index.name);
+        let names: Vec<String> = self.known_indexes.iter().map(name).collect();
+        let sql = format!(
+            "SELECT (SELECT count(*) FROM pg_index JOIN pg_class i ON i.oid = indexrelid \
+             WHERE indrelid = t.oid AND i.relname IN ({})) AS found, \
+             (SELECT count(*) FROM pg_index WHERE indrelid = t.oid) \
+             + CASE WHEN t.relkind = 'r' THEN 1 ELSE 0 END AS seen \
+             FROM pg_class t WHERE t.oid = to_regclass('{}')",
+            names.join(", "),
+            table.name
+        );
+        let answer = read_figures(session, "looking for the indexes", &sql).ok()?;
+        let (found, wanted) = (answer.get("found"), table.indexes.len());
+        (answer.get("seen") > 0 && found != wanted as i128).then(|| {
+            format!(
+                "{} has {found} of the secondary indexes instead of {wanted} (--param \
+                 {param}={found} is for these)",
+                table.name
+            )
+        })
     }
 
     /// Cheap at any scale: the end of an index, and one row of every other
@@ -272,7 +305,15 @@ impl Workload for Plain {
         };
         let unit = i128::from(self.scale_unit);
         match u64::try_from(found / unit) {
-            Ok(scale) if scale > 0 && found % unit == 0 => Ok(Found { scale }),
+            Ok(scale) if scale > 0 && found % unit == 0 => match self.other_indexes(session) {
+                None => Ok(Found { scale }),
+                Some(found) => {
+                    let param = |(name, value)| format!(" --param {name}={value}");
+                    let params: String = self.params().into_iter().map(param).collect();
+                    let command = command(scale) + &params;
+                    Err(ProbeError::Incomplete { workload, found, command })
+                }
+            },
             scale => {
                 let (table, column) = (self.names().first().copied(), self.scale_column);
                 let found = format!("{} has {column} up to {found}", table.unwrap_or_default());

@@ -81,6 +81,7 @@ fn make(choice: &Choice<'_>) -> Result<Box<dyn Workload>, MakeError> {
         at_rest: vec![AtRest::Is(COUNT, i128::from(rows))],
         scale_column: "grp",
         scale_unit: GROUPS,
+        known_indexes: &[],
         put_back: PutBack::Nothing,
     }))
 }

@@ -142,6 +142,7 @@ fn make(choice: &Choice<'_>) -> Result<Box<dyn Workload>, MakeError> {
         ],
         scale_column: "id",
         scale_unit: ROWS,
+        known_indexes: &[],
         put_back: PutBack::Rows {
             changed: "changes <> 0 OR balance <> 10000",
             set: "balance = 10000, changes = 0",

@@ -85,6 +85,7 @@ fn make(choice: &Choice<'_>) -> Result<Box<dyn Workload>, MakeError> {
         at_rest: vec![AtRest::Is(COUNT, i128::from(rows))],
         scale_column: "id",
         scale_unit: ROWS,
+        known_indexes: &INDEXES,
         put_back: PutBack::Rows {
             // The value also as scripts of people's own leave it.
             changed: "changes <> 0 OR value <> (id - 1) % 1000000 + 1",
