@@ -169,6 +169,13 @@ pub(super) enum AtRest {
 }
 
 impl AtRest {
+    /// Fewer changes than the log has: lost updates leave this behind, and at
+    /// read committed an honest server may lose them.
+    fn lags(self, base: &Figures) -> bool {
+        matches!(self, Self::Twice(figure, of)
+            if base.get(figure) < base.get(of).saturating_mul(2))
+    }
+
     /// What is wrong, for people.
     fn fault(self, base: &Figures, scale: u64) -> Option<String> {
         let (figure, expected, fits) = match self {
@@ -195,7 +202,10 @@ pub(super) fn judge_base(scale: u64, expected: &[AtRest], base: &Figures) -> Fin
         let text = format!("tables fit scale {scale} and agree with each other");
         return Finding::new(NAME, Verdict::Pass, text, figures);
     }
-    let text = format!("base was not clean: {}", faults.join("; "));
+    let mut text = format!("base was not clean: {}", faults.join("; "));
+    if expected.iter().any(|rule| rule.lags(base)) {
+        text.push_str("; a run that lost updates, as read committed allows, leaves this");
+    }
     Finding::new(NAME, Verdict::Note, text, figures).with_hint(
         "An earlier run leaves this behind. The run is judged by what it changed; --reset starts \
          from a clean base.",
@@ -292,7 +302,12 @@ mod tests {
         for (other, text) in [
             (judged(4, 3, 0, 0), "n: 4 instead of 5 at scale 1"),
             (judged(5, 2, 0, 0), "m: 2 instead of 3 or more at scale 1"),
-            (judged(5, 3, 7, 4), "c: 7 instead of 8, twice the l, at scale 1"),
+            (
+                judged(5, 3, 7, 4),
+                "c: 7 instead of 8, twice the l, at scale 1; a run that lost updates, as read \
+                 committed allows, leaves this",
+            ),
+            (judged(5, 3, 9, 4), "c: 9 instead of 8, twice the l, at scale 1"),
         ] {
             assert_eq!(other.verdict, Verdict::Note);
             assert_eq!(other.text, format!("base was not clean: {text}"));
