@@ -157,6 +157,7 @@ fn empty_run() {
     let mut record = example();
     record.totals.counts.committed = 0;
     record.totals.goodput_tps = 0.0;
+    record.totals.tps = 0.0;
     record.totals.response.count = 0;
     record.timeline.points.clear();
     record.verdicts = judge(&record);
