@@ -1,7 +1,7 @@
 //! The rate of new connections and the age of sessions.
 
 use crate::dialects::part;
-use crate::server::Fake;
+use crate::server::{Answer, Fake, LATER_SESSION};
 use crate::{run, target};
 
 /// Clients of all workers together connect no faster than the rate allows, and
@@ -54,6 +54,20 @@ fn old_sessions_are_left_in_time() {
     assert_eq!((said.count("failed"), said.count("unknown")), (0, 0));
     assert_eq!(said.record["ended"]["clients_aborted"], 0);
     assert!(said.out.contains("renewed before"), "{}", said.out);
+}
+
+/// Who left a session because of its age tries again where the server takes no
+/// connection for a moment, though there is one endpoint only.
+#[test]
+fn one_refusal_ends_no_renewal() {
+    let busy = Answer::Error("53300", "too many connections".to_owned());
+    let server = Fake::start(part("aurora-dsql").times(2, LATER_SESSION, busy));
+    let said = run(&target(&[server.port]), "-c 1 -T 4 --session-age 1s").exits(0);
+    let connections = &said.record["connections"];
+    assert_eq!(connections["failed"], 2, "{connections}");
+    assert!(connections["renewed"].as_u64() > Some(0), "{connections}");
+    assert_eq!((said.count("failed"), said.count("unknown")), (0, 0));
+    assert_eq!(said.record["ended"]["clients_aborted"], 0, "{}", said.err);
 }
 
 /// Clients that wait for their start leave old sessions as well.

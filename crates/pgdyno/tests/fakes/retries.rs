@@ -118,3 +118,15 @@ fn a_lost_connection_ends_its_client() {
     assert_eq!(said.record["ended"]["clients_aborted"], 1);
     assert_eq!(server.heard("END"), 1);
 }
+
+/// A server that says that it does not know what became of a commit, and then
+/// goes away, leaves the outcome open, although its words are no FATAL ones.
+#[test]
+fn last_words_may_leave_the_outcome_open() {
+    let words = "result is ambiguous: error=rpc error".to_owned();
+    let server =
+        Fake::start(part("cockroachdb").times(1, "END", Answer::LastWords("40003", words)));
+    let said = run(&target(&[server.port]), "-c 1 -t 5 --max-tries 9 --reconnect-lost").exits(0);
+    assert_eq!((said.count("unknown"), said.count("failed")), (1, 0), "{}", said.out);
+    assert_eq!((said.count("committed"), server.heard("END")), (4, 5));
+}

@@ -23,9 +23,15 @@ pub(crate) enum Answer {
     Rows(Vec<Vec<Option<String>>>),
     /// SQLSTATE and message.
     Error(&'static str, String),
+    /// As an error, but the connection is closed right after it.
+    LastWords(&'static str, String),
     /// The connection is closed without a word.
     HangUp,
 }
+
+/// Stands for a session that begins once a transaction has ended: those of the
+/// clients that are not their first.
+pub(crate) const LATER_SESSION: &str = "(a later session)";
 
 /// An answer to statements that hold a text.
 #[derive(Debug, Clone)]
@@ -248,6 +254,14 @@ impl Session {
                 Some(_) => break,
             }
         }
+        let is_later = self.shared.heard.lock().unwrap().iter().any(|sql| sql == "END");
+        if is_later
+            && let Some(Answer::Error(sqlstate, message)) = self.shared.answer(LATER_SESSION)
+        {
+            self.out.error(sqlstate, &message);
+            self.flush()?;
+            return Err(io::ErrorKind::ConnectionAborted.into());
+        }
         self.out.message(b'R', &[0; 4]);
         for (name, value) in self.shared.parameters.clone() {
             self.out.message(b'S', format!("{name}\0{value}\0").as_bytes());
@@ -339,6 +353,14 @@ impl Session {
                     self.status = b'I';
                 }
                 return Ok(());
+            }
+            Some(Answer::LastWords(sqlstate, message)) => {
+                self.out.error(sqlstate, &message);
+                self.flush()?;
+                self.socket.shutdown(Shutdown::Write)?;
+                // What is not read would turn the words into a reset.
+                io::copy(&mut self.socket, &mut io::sink())?;
+                return Err(io::ErrorKind::ConnectionAborted.into());
             }
             Some(Answer::HangUp) => {
                 let _ = self.socket.shutdown(Shutdown::Both);
