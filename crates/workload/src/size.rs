@@ -114,10 +114,15 @@ pub fn scale_for(
     const FAR: u64 = 1000;
     let (Some(one), Some(far)) = (at(1)?, at(FAR + 1)?) else { return Ok(None) };
     let unit_bytes = ((far.bytes - one.bytes) / FAR).max(1);
-    let mut scale = (bytes.saturating_sub(one.bytes) / unit_bytes + 1).min(SCALE_MAX);
-    // The division was of rounded bytes, so it may be a unit off.
-    while scale > 1 && at(scale)?.is_some_and(|expected| expected.bytes > bytes) {
-        scale -= (scale / 1000).max(1);
+    // Halved until it is exact: a division of rounded bytes may be a unit off,
+    // and a unit takes more from the scale on at which keys get wider.
+    let (mut scale, mut too_large) = (1, SCALE_MAX + 1);
+    while too_large - scale > 1 {
+        let middle = scale + (too_large - scale) / 2;
+        match at(middle)?.is_some_and(|expected| expected.bytes <= bytes) {
+            true => scale = middle,
+            false => too_large = middle,
+        }
     }
     Ok(at(scale)?.map(|expected| Sized { scale, expected, unit_bytes }))
 }
@@ -138,9 +143,10 @@ mod tests {
                     continue;
                 };
                 assert!(sized.expected.bytes <= bytes, "{}", entry.name);
-                let share = sized.expected.bytes as f64 / bytes as f64;
-                let unit = sized.unit_bytes as f64 / bytes as f64;
-                assert!(share > 0.998 - unit, "{}: {share} of {bytes}", entry.name);
+                let scale = sized.scale + 1;
+                let next = make(&Choice { name: entry.name, scale, params: &[] }).unwrap();
+                let next = expected(next.as_ref(), postgres()).unwrap();
+                assert!(next.bytes > bytes, "{}: also scale {scale} fits", entry.name);
             }
         }
     }
