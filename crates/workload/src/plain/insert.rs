@@ -29,7 +29,8 @@ pub(super) const ENTRY: Entry = Entry::new(
         Param {
             name: "indexes",
             help: "how many of the columns tid, bid, aid, delta, mtime have an index, in this \
-                   order [default: 5]",
+                   order; with fewer than 3, the look for the tables reads them whole \
+                   [default: 5]",
         },
         PIECES,
     ],
