@@ -12,7 +12,7 @@ use crate::cli::AuditArgs;
 use crate::failure::Failure;
 use crate::opened::{Opened, Wishes};
 use crate::terminal::Terminal;
-use crate::{audits, signals};
+use crate::{audits, signals, table_params};
 
 /// What is printed; the names are those of the JSON.
 #[derive(Debug, Serialize)]
@@ -28,8 +28,9 @@ struct Told {
 /// Connects, asks, and prints.
 pub(crate) fn audit(args: &AuditArgs, terminal: &Terminal) -> Result<(), Failure> {
     let choose = |scale| {
-        let (name, params) = (args.workload.workload.as_str(), args.workload.params.as_slice());
-        make(&Choice { name, scale, params }).map_err(Failure::usage)
+        let name = args.workload.workload.as_str();
+        let params = table_params::of_workload(&args.workload);
+        make(&Choice { name, scale, params: &params }).map_err(Failure::usage)
     };
     let asked = choose(args.scale.unwrap_or(1))?;
     let stop = signals::stop_flag().map_err(Failure::not_completed)?;

@@ -14,6 +14,7 @@ use serde::Serialize;
 use crate::cli::WorkloadArgs;
 use crate::failure::Failure;
 use crate::opened::Opened;
+use crate::table_params;
 use crate::terminal::Terminal;
 
 /// Memory of the database's machine that holds data, in percent: its buffers
@@ -140,7 +141,8 @@ fn wanted_dialects(args: &SizeArgs) -> Result<Vec<&'static dyn Dialect>, Failure
 }
 
 fn row(args: &SizeArgs, dialect: &'static dyn Dialect, data: Option<u64>) -> Result<Row, Failure> {
-    let (name, params) = (args.workload.workload.as_str(), args.workload.params.as_slice());
+    let params = table_params::of_workload(&args.workload);
+    let (name, params) = (args.workload.workload.as_str(), params.as_slice());
     let unknown = || {
         Failure::usage(format!(
             "the size of workload \"{name}\" is not known\nhint: load it at a small scale and \

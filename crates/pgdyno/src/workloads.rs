@@ -11,9 +11,10 @@ use pgdyno_workload::condition::{Asked, Condition};
 use pgdyno_workload::{Body, Choice, Entry, Figures, Workload, make, workloads};
 use serde::Serialize;
 
-use crate::dry_run;
+use crate::cli::WorkloadArgs;
 use crate::failure::Failure;
 use crate::terminal::Terminal;
+use crate::{dry_run, table_params};
 
 /// Text is broken at this column, so that a help reads well beside another.
 const WIDTH: usize = 96;
@@ -203,10 +204,13 @@ struct ShownCondition {
 fn show(args: &ShowArgs, terminal: &Terminal) -> Result<(), Failure> {
     let dialect = dialect_by_name(&args.dialect)
         .map_err(|error| Failure::usage(format!("--dialect: {error}")))?;
-    let choice = Choice { name: &args.name, scale: args.scale, params: &args.params };
+    let words = WorkloadArgs { workload: args.name.clone(), params: args.params.clone() };
+    let params = table_params::of_workload(&words);
+    let choice = Choice { name: &args.name, scale: args.scale, params: &params };
     let workload = make(&choice).map_err(Failure::usage)?;
-    workload.check(dialect).map_err(Failure::usage)?;
     let workload = workload.as_ref();
+    let dialect = table_params::applied(dialect, workload, &table_params::of_tables(&words))?;
+    workload.check(dialect).map_err(Failure::usage)?;
     let jobs = NonZeroU32::new(args.jobs).unwrap_or(NonZeroU32::MIN);
     let how = load::How { workload, dialect, method: None, jobs, seed: 0, resume: false };
     let planned = load::planned(&how, None);

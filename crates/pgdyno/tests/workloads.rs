@@ -325,6 +325,9 @@ fn show_prints_what_runs() {
         String::from_utf8(output.stdout).unwrap()
     };
     let list = show(&[]);
+    // What init takes is shown as well: parameters of the target's tables, too.
+    let cut = show(&["show", "tpcb", "--dialect", "postgres", "--param", "partitions=2"]);
+    assert!(cut.contains("PARTITION BY"), "{cut}");
     for (entry, dialect) in workloads().iter().zip(dialects().iter().cycle()) {
         assert!(list.contains(&format!("{}\n", entry.name)), "{}", entry.name);
         let workload = make(&Choice { name: entry.name, scale: 3, params: &[] }).unwrap();
