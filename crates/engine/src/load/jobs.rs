@@ -12,8 +12,9 @@ use super::steps::{Steps, head};
 const LOOK_EVERY: Duration = Duration::from_millis(500);
 
 /// What a change of the schema is refused with where an interrupted load had
-/// made it: the index, the constraint or the primary key is there.
-const THERE_ALREADY: [&str; 3] = ["42P07", "42710", "42P16"];
+/// made it: the index, the constraint, the primary key or the function is
+/// there.
+const THERE_ALREADY: [&str; 4] = ["42P07", "42710", "42P16", "42723"];
 
 impl Steps<'_> {
     /// One statement, and the wait for the job that it may leave in the server.

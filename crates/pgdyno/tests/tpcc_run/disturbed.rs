@@ -30,6 +30,9 @@ const CLIENTS: u32 = 8;
 /// A server that has crashed is back within this, on any machine.
 const COME_BACK_MAX: Duration = Duration::from_secs(60);
 
+/// Sessions that are ended beside one run, after the first.
+const ENDED_MAX: u32 = 50;
+
 fn plan(server: &EmbeddedServer, params: Params, terminals: TpccTerminals) -> RunPlan {
     let mut names = Names::new();
     let mut types = Vec::new();
@@ -75,14 +78,15 @@ fn plan(server: &EmbeddedServer, params: Params, terminals: TpccTerminals) -> Ru
 fn run(
     server: &EmbeddedServer,
     params: Params,
-    disturb: impl FnOnce(&AtomicBool) + Send,
+    disturb: impl FnOnce(Connection, &AtomicBool) + Send,
 ) -> (RunOutcome, Vec<Answer>) {
     let (teller, answers) = channel();
     let terminals = TpccTerminals::new(params, 1, 100).telling(teller);
     let plan = plan(server, params, terminals);
     let over = AtomicBool::new(false);
+    let gate = hold_rows(server);
     let outcome = std::thread::scope(|scope| {
-        let disturbing = scope.spawn(|| disturb(&over));
+        let disturbing = scope.spawn(|| disturb(gate, &over));
         let outcome = pgdyno_engine::run(plan, Arc::new(Silent), &AtomicBool::new(false));
         // Before anything can fail here: the other thread ends by it.
         over.store(true, Ordering::Relaxed);
@@ -150,7 +154,7 @@ pub(crate) fn by_ended_sessions(server: &EmbeddedServer, workload: &dyn Workload
     for procs in [false, true] {
         let base = audit::read(&mut session, workload, postgres()).unwrap();
         let params = Params { procs, ..Params::default() };
-        let (outcome, answers) = run(server, params, |over| end_sessions(server, over));
+        let (outcome, answers) = run(server, params, end_sessions);
         let total = outcome.tally.total();
         assert!(total.retries > 0, "nothing was tried again");
         assert!(outcome.tally.connections.lost > 0, "no session was ended");
@@ -159,28 +163,58 @@ pub(crate) fn by_ended_sessions(server: &EmbeddedServer, workload: &dyn Workload
     session.simple_query("alter role current_user reset default_transaction_isolation").unwrap();
 }
 
-/// Waits until an order has come in: then all clients are connected, and their
-/// run has begun.
-fn wait_for_an_order(session: &mut Connection, over: &AtomicBool) {
-    const SUM: &str = "select sum(d_next_o_id) from district";
-    let before = session.query_one_i64(SUM).unwrap();
-    while !over.load(Ordering::Relaxed) && session.query_one_i64(SUM).unwrap() == before {
-        std::thread::sleep(Duration::from_millis(1));
+/// Holds the rows that nearly every transaction writes, before the run
+/// begins: no client gets past them before the disturbance.
+fn hold_rows(server: &EmbeddedServer) -> Connection {
+    let mut gate = connect(&server.options_tcp());
+    for sql in [
+        "begin isolation level read committed",
+        "update district set d_tax = d_tax",
+        "update warehouse set w_tax = w_tax",
+    ] {
+        gate.simple_query(sql).unwrap();
+    }
+    gate
+}
+
+/// Waits until two sessions wait for the held rows; gives the process of one.
+fn wait_for_waiting(gate: &mut Connection) -> String {
+    let begin = Instant::now();
+    loop {
+        // Within a transaction the view would show the same for ever.
+        gate.simple_query("select pg_stat_clear_snapshot()").unwrap();
+        let found = gate
+            .simple_query(
+                "select pid from pg_stat_activity where wait_event_type = 'Lock' \
+                 and backend_type = 'client backend'",
+            )
+            .unwrap();
+        if let [first, _, ..] = found[0].rows.as_slice() {
+            return first[0].clone().unwrap();
+        }
+        assert!(begin.elapsed() < COME_BACK_MAX, "nobody waits for the held rows");
+        std::thread::sleep(Duration::from_millis(5));
     }
 }
 
-/// Ends a session that is in the middle of something, again and again.
-fn end_sessions(server: &EmbeddedServer, over: &AtomicBool) {
-    let mut session = connect(&server.options_tcp());
-    wait_for_an_order(&mut session, over);
-    while !over.load(Ordering::Relaxed) {
-        session
-            .simple_query(
-                "select pg_terminate_backend(pid) from pg_stat_activity \
-                 where pid <> pg_backend_pid() and backend_type = 'client backend' \
-                 and xact_start is not null order by random() limit 1",
-            )
-            .unwrap();
+/// Ends a session that is in the middle of something, again and again. The
+/// first one waits for the held rows, as does another, which conflicts when
+/// they are let go.
+fn end_sessions(mut gate: Connection, over: &AtomicBool) {
+    let pid = wait_for_waiting(&mut gate);
+    gate.simple_query(&format!("select pg_terminate_backend({pid})")).unwrap();
+    gate.simple_query("commit").unwrap();
+    // So few that a slow machine's run comes to its end.
+    for _ in 0..ENDED_MAX {
+        if over.load(Ordering::Relaxed) {
+            return;
+        }
+        gate.simple_query(
+            "select pg_terminate_backend(pid) from pg_stat_activity \
+             where pid <> pg_backend_pid() and backend_type = 'client backend' \
+             and xact_start is not null order by random() limit 1",
+        )
+        .unwrap();
         std::thread::sleep(Duration::from_millis(20));
     }
 }
@@ -193,31 +227,18 @@ pub(crate) fn by_a_crash(server: &EmbeddedServer, workload: &dyn Workload) {
     // Without it the last commits are only in the memory that is thrown away.
     session.simple_query("alter role current_user set synchronous_commit = on").unwrap();
     drop(session);
-    let (outcome, answers) = run(server, Params::default(), |over| crash(server, over));
+    let (outcome, answers) = run(server, Params::default(), crash);
     assert!(outcome.tally.connections.lost > 0, "nobody was thrown out");
     let mut session = come_back(server);
     all_is_there(&mut session, workload, &base, &outcome, &answers);
 }
 
-/// Kills a process in the middle of a transaction, once.
-fn crash(server: &EmbeddedServer, over: &AtomicBool) {
-    let mut session = connect(&server.options_tcp());
-    wait_for_an_order(&mut session, over);
-    while !over.load(Ordering::Relaxed) {
-        let found = session
-            .simple_query(
-                "select pid from pg_stat_activity where pid <> pg_backend_pid() \
-                 and backend_type = 'client backend' and xact_start is not null limit 1",
-            )
-            .unwrap();
-        if let Some(Some(pid)) = found[0].rows.first().map(|row| row[0].clone()) {
-            let killed = std::process::Command::new("kill").args(["-9", &pid]).status().unwrap();
-            if killed.success() {
-                return;
-            }
-        }
-    }
-    panic!("the run was over before anything was killed");
+/// Kills a process in the middle of a transaction, once. The crash lets the
+/// held rows go.
+fn crash(mut gate: Connection, _over: &AtomicBool) {
+    let pid = wait_for_waiting(&mut gate);
+    let killed = std::process::Command::new("kill").args(["-9", &pid]).status().unwrap();
+    assert!(killed.success(), "nothing was killed");
 }
 
 fn come_back(server: &EmbeddedServer) -> Connection {

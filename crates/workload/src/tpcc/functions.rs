@@ -151,7 +151,7 @@ fn neword(profile: Profile) -> String {
 const MIDDLE: &str = "\
   IF found_c IS NULL THEN
     SELECT named.ids[(cardinality(named.ids) + 1) / 2] INTO found_c
-      FROM (SELECT array_agg(c.c_id ORDER BY c.c_first, c.c_id) AS ids FROM customer c
+      FROM (SELECT array_agg(c.c_id ORDER BY c.c_first COLLATE \"C\", c.c_id) AS ids FROM customer c
         WHERE c.c_w_id = {w} AND c.c_d_id = {d} AND c.c_last = in_last) named;
   END IF;";
 
