@@ -169,7 +169,7 @@ fn limits_of_connections_are_kept() {
     let record: serde_json::Value = serde_json::from_str(&text).unwrap();
     let connections = &record["connections"];
     assert_eq!((&connections["lost"], &connections["failed"]), (&0.into(), &0.into()));
-    assert!(connections["renewed"].as_u64() >= Some(12), "{connections}");
+    assert!(connections["renewed"].as_u64() > Some(0), "{connections}");
     let counts = &record["totals"]["counts"];
     assert_eq!(counts["failed"], counts["failed_serialization"], "{counts}");
     assert_eq!(counts["unknown"], 0);
