@@ -5,8 +5,8 @@
 //! a terminal draws; nothing is drawn in the server, so that both forms of a
 //! transaction do the same work with the same inputs. Rows are locked in one
 //! order everywhere: district before stock by (warehouse, item) in a new order;
-//! customer, warehouse, district in a payment, and the warehouse first in
-//! HammerDB's profile, as there.
+//! customer, district, warehouse in a payment, as in the client's form, and
+//! warehouse, district, customer in HammerDB's profile, as there.
 //!
 //! | routine | call | answer |
 //! |---|---|---|
@@ -155,16 +155,22 @@ const MIDDLE: &str = "\
         WHERE c.c_w_id = {w} AND c.c_d_id = {d} AND c.c_last = in_last) named;
   END IF;";
 
-/// Where the amount of a payment goes beside the customer.
-const HOT_ROWS: &str = "\
+const PAID_WAREHOUSE: &str = "\
   UPDATE warehouse w SET w_ytd = w.w_ytd + in_amount WHERE w.w_id = in_w
     RETURNING w.w_name, w.w_street_1, w.w_street_2, w.w_city, w.w_state, w.w_zip
     INTO w_name, payment.w_street_1, payment.w_street_2, payment.w_city, payment.w_state,
-      payment.w_zip;
+      payment.w_zip;";
+
+const PAID_DISTRICT: &str = "\
   UPDATE district d SET d_ytd = d.d_ytd + in_amount WHERE d.d_w_id = in_w AND d.d_id = in_d
     RETURNING d.d_name, d.d_street_1, d.d_street_2, d.d_city, d.d_state, d.d_zip
     INTO d_name, payment.d_street_1, payment.d_street_2, payment.d_city, payment.d_state,
       payment.d_zip;";
+
+/// The names that the history tells, read without a lock.
+const PAID_NAMES: &str = "\
+  SELECT w.w_name, d.d_name INTO w_name, d_name FROM warehouse w, district d
+    WHERE w.w_id = in_w AND d.d_w_id = in_w AND d.d_id = in_d;";
 
 fn payment(profile: Profile) -> String {
     let (counters, gap) = match profile {
@@ -194,9 +200,17 @@ fn payment(profile: Profile) -> String {
     );
     // The rows that all wait for are written last and so held the shortest
     // time, as in the client's form; HammerDB takes them first.
+    let history = format!(
+        "\
+  INSERT INTO history (h_c_id, h_c_d_id, h_c_w_id, h_d_id, h_w_id, h_date, h_amount, h_data)
+    VALUES (found_c, in_c_d, in_c_w, in_d, in_w, payment.h_date, in_amount,
+      w_name || '{gap}' || d_name);"
+    );
     let work = match profile {
-        Profile::Faithful => format!("{customer}\n{HOT_ROWS}"),
-        Profile::Hammerdb => format!("{HOT_ROWS}\n{customer}"),
+        Profile::Faithful => {
+            [&customer, PAID_NAMES, &history, PAID_DISTRICT, PAID_WAREHOUSE].join("\n")
+        }
+        Profile::Hammerdb => [PAID_WAREHOUSE, PAID_DISTRICT, &customer, &history].join("\n"),
     };
     format!(
         "\
@@ -216,9 +230,6 @@ DECLARE
 BEGIN
   h_date := now();
 {work}
-  INSERT INTO history (h_c_id, h_c_d_id, h_c_w_id, h_d_id, h_w_id, h_date, h_amount, h_data)
-    VALUES (found_c, in_c_d, in_c_w, in_d, in_w, payment.h_date, in_amount,
-      w_name || '{gap}' || d_name);
 END
 $pgdyno$"
     )
