@@ -16,18 +16,20 @@ const UNIQUE_VIOLATION: &str = "23505";
 
 impl Steps<'_> {
     /// Does `work` and writes its mark, both or neither. `None` where the mark
-    /// is there already, so that nothing was to be done.
+    /// is there already, so that nothing was to be done. `what` is the work in
+    /// words, for the errors of what surrounds it.
     pub(super) fn marked<T>(
         &self,
         link: &mut Link,
         mark: Mark,
+        what: &dyn Fn() -> String,
         mut work: impl FnMut(&mut Link) -> Result<T, Failure>,
     ) -> Result<Option<T>, Failure> {
         let sql = mark.statement();
         self.patiently(|| {
             // The mark first: it waits for whoever writes the same one.
-            let noted = link
-                .together(&["BEGIN", &sql], || format!("the mark of a step in {}", marks::TABLE));
+            let marking = || format!("the mark of {} in {}", what(), marks::TABLE);
+            let noted = link.together(&["BEGIN", &sql], marking);
             let done = match noted {
                 Err(failure) if failure.is(UNIQUE_VIOLATION) => {
                     link.roll_back();
@@ -37,7 +39,7 @@ impl Steps<'_> {
                 Ok(_) => work(link),
             };
             let ended = done.and_then(|done| {
-                link.execute("COMMIT", || "COMMIT of a step and its mark".to_owned())?;
+                link.execute("COMMIT", || format!("COMMIT of {}", what()))?;
                 Ok(Some(done))
             });
             if ended.is_err() {

@@ -170,7 +170,7 @@ impl<'a> Steps<'a> {
             }
             if steps.plan.dialect.ddl_in_transactions() {
                 let work = |link: &mut Link| link.execute(sql, || head(sql)).map(drop);
-                return steps.marked(link, key, work).map(drop);
+                return steps.marked(link, key, &|| head(sql), work).map(drop);
             }
             steps.statement_once(link, sql, is_new)?;
             steps.statement(link, &key.statement())
@@ -274,7 +274,8 @@ impl<'a> Steps<'a> {
             self.all_taken(&sending, chunk, taken)
         };
         if self.marks() {
-            let done = self.marked(link, Mark::Chunk(number), &mut send)?;
+            let done =
+                self.marked(link, Mark::Chunk(number), &|| sending.what(chunk), &mut send)?;
             if done.is_none() {
                 tell(chunk.rows.end, 0);
             }
