@@ -177,10 +177,12 @@ impl<'a> Steps<'a> {
         })
     }
 
-    /// What makes the tables fit for a run; no harm where it is done again.
+    /// What makes the tables fit for a run. Done again where a load goes on;
+    /// a foreign key may be there already then.
     fn settle(&mut self, links: &mut [Link], all: &[TableStatement]) -> Result<(), Failure> {
+        let is_new = matches!(self.begun, Begun::Anew);
         self.side_by_side(Phase::Settle, links, all, |steps, link, number| {
-            steps.statement(link, &all[number].sql)
+            steps.statement_once(link, &all[number].sql, is_new)
         })
     }
 
