@@ -3,10 +3,9 @@
 use std::time::Duration;
 
 use crate::cli::{
-    AuditWhat, BackoffArg, DemoArgs, LoadArgs, OutputArgs, ProtocolArg, ResetWhen, RetryArgs,
-    RunArgs, TargetArgs, TargetStatsArg, WorkloadArgs,
+    AuditWhat, BackoffArg, DemoArgs, EndpointArgs, LoadArgs, OutputArgs, ProtocolArg, ResetWhen,
+    RetryArgs, RunArgs, TargetArgs, TargetStatsArg, WorkloadArgs,
 };
-use crate::endpoints::EndpointArgs;
 use crate::failure::Failure;
 use crate::login::LoginArgs;
 use crate::run;

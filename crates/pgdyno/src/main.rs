@@ -17,5 +17,5 @@ fn main() -> ExitCode {
     if rest.first().is_some_and(|word| word == "pgbench") {
         return ExitCode::from(pgdyno::pgbench::main(&"pgbench".into(), rest.into_iter().skip(1)));
     }
-    ExitCode::from(pgdyno::cli::main(BUILT_FOR_SPEED))
+    ExitCode::from(pgdyno::commands::main(BUILT_FOR_SPEED))
 }

@@ -4,80 +4,17 @@
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use clap::Args;
 use pgdyno_report::format;
 use pgdyno_target::{Dialect, dialect_by_name, dialects};
 use pgdyno_workload::size::{self, Expected};
 use pgdyno_workload::{Choice, Workload, make};
 use serde::Serialize;
 
-use crate::cli::WorkloadArgs;
+use crate::cli::SizeArgs;
 use crate::failure::Failure;
 use crate::opened::Opened;
 use crate::table_params;
 use crate::terminal::Terminal;
-
-/// Memory of the database's machine that holds data, in percent: its buffers
-/// and the system's page cache. The rest is for sessions, sorts, the system
-/// and its programs. A rule of thumb, hence an option.
-const USABLE_DEFAULT: &str = "75%";
-
-#[derive(Debug, Args)]
-pub(crate) struct SizeArgs {
-    #[command(flatten)]
-    pub(crate) workload: WorkloadArgs,
-    /// Memory of the database's machine, e.g. 128GB; units are those of
-    /// PostgreSQL's settings: a GB is 1024 MB
-    #[arg(long, value_name = "SIZE", value_parser = memory, required_unless_present = "scale")]
-    pub(crate) ram: Option<u64>,
-    /// Share of the data that is to fit into this memory
-    #[arg(long, value_name = "PERCENT", default_value = "100%", value_parser = percent)]
-    pub(crate) cached: f64,
-    /// Share of the memory that holds data
-    #[arg(long, value_name = "PERCENT", default_value = USABLE_DEFAULT, value_parser = percent)]
-    pub(crate) usable: f64,
-    /// Say the size of this scale instead
-    #[arg(short, long, conflicts_with_all = ["ram", "cached", "usable"],
-          value_parser = clap::value_parser!(u64).range(1..))]
-    pub(crate) scale: Option<u64>,
-    /// For this kind of database only [default: all]
-    #[arg(long, value_name = "NAME")]
-    pub(crate) dialect: Option<String>,
-    /// Print it as JSON
-    #[arg(long)]
-    pub(crate) json: bool,
-}
-
-/// A number with a unit of 1024: kB, MB, GB, TB, PB, also as KiB and so on.
-fn memory(text: &str) -> Result<u64, String> {
-    const EXPECTED: &str = "expected a size such as 512MB, 128GB or 1.5TB";
-    let text = text.trim();
-    let digits = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
-    let unit = text[digits.len()..].to_ascii_lowercase();
-    let power = match unit.replace("ib", "b").as_str() {
-        "kb" => 1,
-        "mb" => 2,
-        "gb" => 3,
-        "tb" => 4,
-        "pb" => 5,
-        _ => return Err(EXPECTED.to_owned()),
-    };
-    let number: f64 = digits.trim().parse().map_err(|_| EXPECTED)?;
-    let bytes = number * 1024f64.powi(power);
-    if !(1.0..9e18).contains(&bytes) {
-        return Err(EXPECTED.to_owned());
-    }
-    Ok(bytes as u64)
-}
-
-/// A share above 0 and up to 100 percent; gives it as a part of 1.
-fn percent(text: &str) -> Result<f64, String> {
-    let number = text.trim().trim_end_matches('%').trim().parse::<f64>();
-    match number {
-        Ok(percent) if percent > 0.0 && percent <= 100.0 => Ok(percent / 100.0),
-        _ => Err("expected a percentage above 0% and up to 100%".to_owned()),
-    }
-}
 
 /// A kind of database with what was found for it; the names are those of the
 /// JSON.
@@ -250,31 +187,5 @@ fn tell(expected: Expected, found: u64, tables: usize, terminal: &Terminal) {
              not hold here",
             format::share(expected.basis.tolerance())
         ));
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// Sizes have PostgreSQL's units, and nonsense is refused.
-    #[test]
-    fn memory_sizes() {
-        assert_eq!(memory("128GB"), Ok(128 << 30));
-        assert_eq!(memory("1.5 TB"), Ok(3 << 39));
-        assert_eq!(memory("512MiB"), Ok(512 << 20));
-        for bad in ["", "128", "GB", "-1GB", "0GB", "1e30PB", "nanGB", "5 parsec"] {
-            assert!(memory(bad).is_err(), "{bad}");
-        }
-    }
-
-    /// Shares are percentages above nothing and up to all.
-    #[test]
-    fn percentages() {
-        assert_eq!(percent("30%"), Ok(0.3));
-        assert_eq!(percent(" 100 "), Ok(1.0));
-        for bad in ["", "0", "101%", "-5", "nan", "x"] {
-            assert!(percent(bad).is_err(), "{bad}");
-        }
     }
 }
