@@ -41,7 +41,12 @@ const TWICE: &str = "the same statement is declared once more below";
 /// The rows that a line comment declares: `-- pgdyno: rows N`.
 pub(crate) fn rows(comment: &[u8]) -> Option<u64> {
     let text = std::str::from_utf8(comment).ok()?.strip_prefix("--")?.trim();
-    text.strip_prefix("pgdyno:")?.trim().strip_prefix("rows")?.trim().parse().ok()
+    let behind = text.strip_prefix("pgdyno:")?.trim_start().strip_prefix("rows")?;
+    let number = behind.trim_start();
+    let is_apart = number.len() < behind.len();
+    // Rust would also take "+1".
+    let is_number = number.bytes().all(|byte| byte.is_ascii_digit());
+    if is_apart && is_number { number.parse().ok() } else { None }
 }
 
 /// Whether a line comment is meant for pgdyno, right or wrong. A sentence that
@@ -148,6 +153,11 @@ mod tests {
             ("-- pgdyno: rows one\nSELECT 1;", (1, FORM)),
             ("\n-- pgdyno: row 1\nSELECT 1;", (2, FORM)),
             ("-- pgdyno: rows -1\nSELECT 1;", (1, FORM)),
+            ("-- pgdyno: rows1\nSELECT 1;", (1, FORM)),
+            ("-- pgdyno: rows\nSELECT 1;", (1, FORM)),
+            ("-- pgdyno: rows +1\nSELECT 1;", (1, FORM)),
+            ("-- pgdyno: rows 1 or 2\nSELECT 1;", (1, FORM)),
+            ("-- pgdyno: rows 99999999999999999999\nSELECT 1;", (1, FORM)),
             ("-- PgDyno: rows 1\nSELECT 1;", (1, FORM)),
             ("-- pgdyno rows 1\nSELECT 1;", (1, FORM)),
             ("-- pgdyno: rows 1\n\\set a 1\nSELECT 1;", (1, NOTHING)),

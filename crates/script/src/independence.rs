@@ -8,8 +8,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use crate::equalities::{self, Equal};
 use crate::expr::{Expr, Function};
-use crate::lex::{self, Kind};
 use crate::names::Names;
 use crate::script::{CommandKind, Script, Target};
 use crate::sql::Sql;
@@ -113,167 +113,14 @@ fn assign(
 
 fn look(sql: &Sql, command: usize, sources: &BTreeMap<String, Source>) -> Vec<Independent> {
     let mut found = Vec::new();
-    for (part, tokens) in statements(&sql.text).into_iter().enumerate() {
-        for equals in wheres(&tokens) {
-            let variables = apart(&equals, sources);
-            if !variables.is_empty() {
-                found.push(Independent { command, part, variables });
-                // One clause is enough to name the statement.
-                break;
-            }
+    for (part, wheres) in equalities::of_statements(&sql.text).into_iter().enumerate() {
+        // One clause is enough to name the statement.
+        let variables = wheres.iter().map(|equals| apart(equals, sources));
+        if let Some(variables) = variables.into_iter().find(|names| !names.is_empty()) {
+            found.push(Independent { command, part, variables });
         }
     }
     found
-}
-
-/// A token that means something, in lower case, and its kind.
-struct Token {
-    kind: Kind,
-    text: String,
-}
-
-impl Token {
-    fn is(&self, text: &str) -> bool {
-        self.text == text
-    }
-}
-
-fn statements(text: &[u8]) -> Vec<Vec<Token>> {
-    let mut all = vec![Vec::new()];
-    let (mut at, mut depth) = (0, 0_usize);
-    while at < text.len() {
-        let (kind, end) = lex::token(text, at);
-        let stretch = &text[at..end];
-        at = end;
-        match kind {
-            Kind::Blank | Kind::Comment => continue,
-            Kind::Open => depth += 1,
-            Kind::Close => depth = depth.saturating_sub(1),
-            Kind::Semicolon if depth == 0 => {
-                if all.last().is_some_and(|last| !last.is_empty()) {
-                    all.push(Vec::new());
-                }
-                continue;
-            }
-            _ => {}
-        }
-        // The names of variables are the only letters whose case matters.
-        let text = String::from_utf8_lossy(stretch);
-        let text = if text.starts_with(':') { text.into_owned() } else { text.to_lowercase() };
-        if let Some(last) = all.last_mut() {
-            last.push(Token { kind, text });
-        }
-    }
-    all
-}
-
-/// What ends a WHERE at its own depth.
-const ENDS: [&str; 14] = [
-    "group",
-    "having",
-    "window",
-    "order",
-    "limit",
-    "offset",
-    "fetch",
-    "for",
-    "returning",
-    "union",
-    "except",
-    "intersect",
-    "on",
-    "when",
-];
-
-/// `column = … :variable …`, and whose column it is where that is said.
-struct Equal {
-    qualifier: Option<String>,
-    variables: Vec<String>,
-}
-
-/// The equalities of each WHERE of a statement, joined by AND. A WHERE with OR
-/// or NOT beside them has none: it may find rows in other ways.
-fn wheres(tokens: &[Token]) -> Vec<Vec<Equal>> {
-    let mut all = Vec::new();
-    for (at, token) in tokens.iter().enumerate() {
-        if token.kind == Kind::Word && token.is("where") {
-            all.extend(conjuncts(&tokens[at + 1..]));
-        }
-    }
-    all
-}
-
-fn conjuncts(tokens: &[Token]) -> Option<Vec<Equal>> {
-    let mut conjuncts: Vec<Vec<&Token>> = vec![Vec::new()];
-    let (mut depth, mut is_between) = (0_usize, false);
-    for token in tokens {
-        let word = token.kind == Kind::Word && depth == 0;
-        match token.kind {
-            Kind::Open => depth += 1,
-            Kind::Close if depth == 0 => break,
-            Kind::Close => depth -= 1,
-            _ if word && ENDS.contains(&token.text.as_str()) => break,
-            _ if word && (token.is("or") || token.is("not") || token.is("case")) => return None,
-            _ if word && token.is("between") => is_between = true,
-            _ if word && token.is("and") && !std::mem::take(&mut is_between) => {
-                conjuncts.push(Vec::new());
-                continue;
-            }
-            _ => {}
-        }
-        if let Some(last) = conjuncts.last_mut() {
-            last.push(token);
-        }
-    }
-    Some(conjuncts.iter().filter_map(|one| equal(strip(one))).collect())
-}
-
-/// Without parentheses around the whole.
-fn strip<'t>(mut tokens: &'t [&'t Token]) -> &'t [&'t Token] {
-    while let [first, inner @ .., last] = tokens
-        && first.kind == Kind::Open
-        && last.kind == Kind::Close
-        && !inner.iter().any(|token| matches!(token.kind, Kind::Open | Kind::Close))
-    {
-        tokens = inner;
-    }
-    tokens
-}
-
-/// An equality between a column and something made of variables.
-fn equal(tokens: &[&Token]) -> Option<Equal> {
-    let compares = |token: &&Token| ["=", "<", ">", "!", "~"].contains(&token.text.as_str());
-    let mut signs = tokens.iter().enumerate().filter(|(_, token)| compares(token));
-    let (at, sign) = signs.next()?;
-    if !sign.is("=") || signs.next().is_some() {
-        return None;
-    }
-    let (left, right) = (&tokens[..at], &tokens[at + 1..]);
-    let (column, value) = if is_column(left) { (left, right) } else { (right, left) };
-    // A word in the value may be another column, or a function of one.
-    if !is_column(column) || value.iter().any(|token| token.kind == Kind::Word && !is_cast(token)) {
-        return None;
-    }
-    let variables: Vec<String> =
-        value.iter().filter_map(|token| token.text.strip_prefix(':')).map(str::to_owned).collect();
-    let variables: Vec<String> = variables.into_iter().filter(|name| name != ":").collect();
-    let qualifier = (column.len() > 1).then(|| column[0].text.clone());
-    (!variables.is_empty()).then_some(Equal { qualifier, variables })
-}
-
-/// Types to which keys are cast.
-fn is_cast(token: &Token) -> bool {
-    ["int", "integer", "bigint", "int4", "int8"].contains(&token.text.as_str())
-}
-
-/// `name` or `table.name`.
-fn is_column(tokens: &[&Token]) -> bool {
-    let is_name = |token: &Token| matches!(token.kind, Kind::Word | Kind::Quoted);
-    match tokens {
-        [name] => is_name(name) && !name.text.starts_with('\''),
-        [table, dot, name] => is_name(table) && dot.is(".") && is_name(name),
-        _ => false,
-    }
 }
 
 /// The variables of equalities that share no draw with those of another.
@@ -292,7 +139,7 @@ fn apart(equals: &[Equal], sources: &BTreeMap<String, Source>) -> Vec<String> {
     let drawn: Vec<(&Equal, BTreeSet<usize>)> =
         equals.iter().filter_map(|equal| Some((equal, draws(equal)?))).collect();
     // Columns of two tables may well be asked for apart: that is a join.
-    let same_table = |one: &Equal, other: &Equal| one.qualifier == other.qualifier;
+    let same_table = |one: &Equal, other: &Equal| one.table == other.table;
     let mut names: Vec<String> = Vec::new();
     for (one, mine) in &drawn {
         let is_apart =
@@ -339,6 +186,18 @@ mod tests {
             ("WITH w AS (UPDATE a SET x = 1 WHERE b = :bid AND t = :tid) SELECT 1", "bid tid"),
             ("SELECT 1 FROM a WHERE x BETWEEN 1 AND :delta AND a=:aid AND t=:tid", "aid tid"),
             ("SELECT 1 FROM a WHERE \"a\" = :aid + 1 AND b = :bid ORDER BY b", "aid bid"),
+            ("UPDATE a SET x = 1 WHERE (a = :aid AND b = :bid)", "aid bid"),
+            ("UPDATE a SET x = 1 WHERE ((a = :aid)) AND ((b = (:bid)) AND x > 1)", "aid bid"),
+            ("UPDATE a SET x = 1 WHERE (aid, bid) = (:aid, :bid)", "aid bid"),
+            ("UPDATE a SET x = 1 WHERE ROW(:aid, 7, :bid) = ROW(aid, c, bid)", "aid bid"),
+            ("DELETE FROM a WHERE (aid, bid) IN ((:aid, :bid))", "aid bid"),
+            ("DELETE FROM s.a AS t WHERE s.a.aid IN (:aid) AND t.bid = :bid", "aid bid"),
+            ("UPDATE a t SET x = f(1, 2) WHERE t.aid = :aid AND bid = :bid", "aid bid"),
+            ("SELECT 1 FROM a t WHERE t.aid = :aid AND bid = :bid FOR UPDATE", "aid bid"),
+            ("SELECT 1 FROM a JOIN b ON a.k = b.k WHERE a.aid = :aid AND a.bid = :bid", "aid bid"),
+            ("DELETE FROM a WHERE aid = :aid AND x IS NOT NULL AND bid = :bid", "aid bid"),
+            ("DELETE FROM a WHERE (x = 1 OR y = 2) AND aid = :aid AND bid = :bid", "aid bid"),
+            ("SELECT 1 FROM b WHERE k IN (SELECT k FROM a WHERE a = :aid AND t = :tid)", "aid tid"),
         ] {
             assert_eq!(of(statement), names, "{statement}");
         }
@@ -354,6 +213,23 @@ mod tests {
             "SELECT 1 FROM a WHERE aid > :aid AND bid = :bid",
             "SELECT 1 FROM a WHERE NOT (aid = :aid) AND bid = :bid",
             "SELECT 1 FROM a, b WHERE a.aid = :aid AND b.bid = :bid",
+            "SELECT 1 FROM a, b WHERE aid = :aid AND bid = :bid",
+            "SELECT 1 FROM a NATURAL JOIN b WHERE aid = :aid AND bid = :bid",
+            "SELECT 1 FROM (SELECT * FROM b WHERE bid = :bid) a WHERE aid = :aid AND tid = :tid",
+            "UPDATE a SET x = 1 FROM b WHERE a.aid = :aid AND bid = :bid",
+            "DELETE FROM a USING b WHERE aid = :aid AND bid = :bid",
+            "SELECT 1 FROM a WHERE (aid = :aid OR x = 1) AND bid = :bid",
+            "SELECT 1 FROM a WHERE (aid = :aid AND bid = :bid OR aid = 1)",
+            "SELECT 1 FROM a WHERE (aid, bid) <> (:aid, :bid)",
+            "SELECT 1 FROM a WHERE (aid, bid) >= (:aid, :bid)",
+            "SELECT 1 FROM a WHERE (aid, bid) IN ((:aid, :bid), (1, 1))",
+            "SELECT 1 FROM a WHERE (aid, bid) IN (SELECT :aid, :bid)",
+            "SELECT 1 FROM a WHERE aid IN (:aid, :tid) AND bid = :bid",
+            "SELECT 1 FROM a WHERE aid NOT IN (:aid) AND bid = :bid",
+            "SELECT 1 FROM a WHERE (aid, bid) = (:aid, (SELECT :bid))",
+            "SELECT 1 FROM a WHERE (SELECT x FROM b WHERE y = 1 AND bid = :bid) AND aid = :aid",
+            "SELECT 1 FROM a WHERE CASE WHEN x THEN aid = :aid AND bid = :bid END",
+            "SELECT 1 FROM a WHERE (aid, bid) = (:aid, :bid, :tid)",
             "SELECT 1 FROM a WHERE f(aid, :aid) = :bid AND aid = other.aid",
             "INSERT INTO a VALUES (:aid, :bid)",
             "SELECT 1 FROM a WHERE aid = :aid; SELECT 1 FROM b WHERE bid = :bid",
@@ -378,6 +254,23 @@ mod tests {
         }
         let again = "\\set bid random(1, 9)\n\\set aid :bid\n\\set aid random(1, 9)\n";
         assert_eq!(found(&format!("{again}{statement}")), [(3, 0, "aid bid".to_owned())]);
+    }
+
+    /// Keys of which one is made from the other are not apart in any form of
+    /// the condition.
+    #[test]
+    fn derived_keys_are_not_independent_in_any_form() {
+        let sets = "\\set aid random(1, 9)\n\\set bid (:aid - 1) / 3 + 1\n";
+        for condition in [
+            "(aid, bid) = (:aid, :bid)",
+            "(aid = :aid AND bid = :bid)",
+            "(aid, bid) IN ((:aid, :bid))",
+            "a.aid = :aid AND bid = :bid",
+            "(aid, 3 * bid) = (:aid, :bid) AND bid IN (:bid)",
+        ] {
+            let text = format!("{sets}UPDATE a SET x = 1 WHERE {condition};");
+            assert_eq!(found(&text), [], "{condition}");
+        }
     }
 
     /// Each statement of a group joined by `\;` is found by its own number.

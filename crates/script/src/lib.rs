@@ -11,6 +11,7 @@ pub mod builtin;
 pub mod choice;
 mod conditional;
 pub mod declared;
+mod equalities;
 pub mod error;
 pub mod expr;
 #[cfg(any(test, feature = "generate"))]
