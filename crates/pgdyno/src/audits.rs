@@ -8,10 +8,12 @@ use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
 use pgdyno_engine::outcome::RunOutcome;
+use pgdyno_record::tally::ScriptTally;
 use pgdyno_record::{ResetHow, ResetRecord};
 use pgdyno_report::format;
 use pgdyno_workload::{
-    AccessError, Commits, Condition, Figures, Finding, Reset, Session, Verdict, Workload, audit,
+    AccessError, Commits, Condition, Figures, Finding, Reset, Session, Told, Verdict, Workload,
+    audit,
 };
 
 use crate::cli::{AuditWhat, ResetWhen, RunArgs};
@@ -174,6 +176,7 @@ pub(crate) fn after_run(
     workload: &dyn Workload,
     base: Base,
     outcome: &RunOutcome,
+    clients: u32,
     terminal: &Terminal,
 ) -> Vec<Finding> {
     terminal.say(READING);
@@ -181,7 +184,8 @@ pub(crate) fn after_run(
     let never = Arc::new(AtomicBool::new(false));
     let judged = opened.connect_again(terminal, &never).map_err(|e| e.to_string()).and_then(
         |mut session| {
-            judge(&mut session, opened, workload, &base, outcome).map_err(|error| error.to_string())
+            judge(&mut session, opened, workload, &base, outcome, clients)
+                .map_err(|error| error.to_string())
         },
     );
     let Base { mut findings, .. } = base;
@@ -207,6 +211,7 @@ fn judge(
     workload: &dyn Workload,
     base: &Base,
     outcome: &RunOutcome,
+    clients: u32,
 ) -> Result<Vec<Finding>, AccessError> {
     let acknowledged = &outcome.acknowledged;
     let commits: Vec<Commits> = acknowledged
@@ -220,14 +225,30 @@ fn judge(
             without_effect: without_effect(outcome, script),
         })
         .collect();
-    let mut findings =
-        audit::after_run(session, workload, opened.dialect, &base.figures, &commits)?;
+    let told = told(outcome, clients);
+    let mut findings = audit::after_run_told(
+        session,
+        workload,
+        opened.dialect,
+        &base.figures,
+        &commits,
+        Some(&told),
+    )?;
     // What the figures say stays said where the conditions cannot be asked.
     match audit::read_conditions(session, workload, opened.dialect, base.is_full) {
         Ok(now) => findings.extend(audit::judge_conditions(&now, &base.conditions)),
         Err(error) => findings.push(not_read(&error.to_string())),
     }
     Ok(findings)
+}
+
+/// What the clients know of all that the run did.
+fn told(outcome: &RunOutcome, clients: u32) -> Told {
+    let mut all = outcome.warmup.clone();
+    all.merge(&outcome.tally);
+    all.merge(&outcome.drain);
+    let finished = all.scripts.iter().map(ScriptTally::finished).collect();
+    Told { clients, finished, counters: all.counters }
 }
 
 /// Commits without effect over all that the run did, as [`Commits`] counts.

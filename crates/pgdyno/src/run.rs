@@ -99,7 +99,14 @@ pub(crate) fn run(args: &RunArgs, terminal: &Terminal) -> Result<(), Failure> {
         path = kept(store.replace(&record), terminal);
     }
     if let (Some(workload), Some(base)) = (workload, base) {
-        let findings = audits::after_run(&opened, workload, base, &outcome, terminal);
+        let findings = audits::after_run(
+            &opened,
+            workload,
+            base,
+            &outcome,
+            args.load.clients,
+            terminal,
+        );
         record.audits = findings.iter().map(Audit::from).collect();
         record.verdicts = judge(&record);
         if path.is_some() {

@@ -7,7 +7,7 @@ use std::num::NonZeroU32;
 use pgdyno_engine::load;
 use pgdyno_target::{Dialect, dialect_by_name};
 use pgdyno_workload::condition::{Asked, Condition};
-use pgdyno_workload::{Body, Choice, Entry, Figures, Workload, make, workloads};
+use pgdyno_workload::{Body, Choice, Entry, Figures, Told, Workload, make, workloads};
 use serde::Serialize;
 
 use crate::cli::{ShowArgs, WorkloadArgs, WorkloadsArgs, WorkloadsCommand};
@@ -223,7 +223,9 @@ fn transactions(workload: &dyn Workload) -> Vec<ShownTransaction> {
 /// The rules' names: a run of nothing that changed nothing is judged by all.
 fn rules(workload: &dyn Workload) -> Vec<&'static str> {
     let nothing = Figures::default();
-    workload.judge_run(&nothing, &nothing, &[]).iter().map(|finding| finding.name).collect()
+    let mut findings = workload.judge_run(&nothing, &nothing, &[]);
+    findings.extend(workload.judge_told(&nothing, &nothing, &[], &Told::default()));
+    findings.iter().map(|finding| finding.name).collect()
 }
 
 fn condition(condition: Condition) -> ShownCondition {

@@ -9,6 +9,7 @@ use pgdyno_target::dialect::{Dialect, Isolation};
 use crate::condition::{Asked, Condition};
 use crate::figures::{Commits, Figures, Finding, Verdict};
 use crate::session::{Row, Session, SqlError};
+use crate::told::Told;
 use crate::workload::Workload;
 
 /// The tables could not be read or written.
@@ -97,9 +98,27 @@ pub fn after_run(
     base: &Figures,
     commits: &[Commits],
 ) -> Result<Vec<Finding>, AccessError> {
+    after_run_told(session, workload, dialect, base, commits, None)
+}
+
+/// The same, and judges what the clients know of the run beside it.
+///
+/// # Errors
+/// The tables could not be read.
+pub fn after_run_told(
+    session: &mut dyn Session,
+    workload: &dyn Workload,
+    dialect: &dyn Dialect,
+    base: &Figures,
+    commits: &[Commits],
+    told: Option<&Told>,
+) -> Result<Vec<Finding>, AccessError> {
     let now = read(session, workload, dialect)?;
     let level = level_in_effect(session, dialect);
-    Ok(workload.judge_run_at(level, base, &now, commits))
+    let mut findings = workload.judge_run_at(level, base, &now, commits);
+    findings
+        .extend(told.into_iter().flat_map(|told| workload.judge_told(base, &now, commits, told)));
+    Ok(findings)
 }
 
 /// The isolation level of a session's transactions, as the server tells it;

@@ -20,6 +20,7 @@ pub mod session;
 pub mod size;
 #[cfg(test)]
 mod testing;
+pub mod told;
 pub mod tpcb;
 pub mod tpcc;
 pub mod workload;
@@ -30,4 +31,5 @@ pub use figures::{Commits, Figures, Finding, Verdict};
 pub use procedure::{BadRow, Batch, Seat, Sink, Step, Terminal, Terminals, TransactionEnd, Turn};
 pub use registry::{Choice, Entry, MakeError, make, workloads};
 pub use session::{Row, Session, SqlError};
+pub use told::Told;
 pub use workload::{Body, Found, KeySum, Reset, Table, TableStatement, Transaction, Workload};

@@ -16,6 +16,7 @@ use crate::condition::Condition;
 use crate::figures::{Commits, Figures, Finding};
 use crate::procedure::Terminals;
 use crate::session::Session;
+use crate::told::Told;
 
 /// A table of a workload and the data it starts with.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -217,6 +218,18 @@ pub trait Workload: fmt::Debug + Send + Sync {
         commits: &[Commits],
     ) -> Vec<Finding> {
         self.judge_run(base, now, commits)
+    }
+
+    /// Judges a run by what its clients know of it, in addition: for workloads
+    /// whose terminals count.
+    fn judge_told(
+        &self,
+        _base: &Figures,
+        _now: &Figures,
+        _commits: &[Commits],
+        _told: &Told,
+    ) -> Vec<Finding> {
+        Vec::new()
     }
 
     /// Rules that hold whatever was run, each asked of the tables by a

@@ -13,23 +13,23 @@ use crate::figures::{Commits, Figures, Finding, Verdict, judge_equal, judge_rows
 const WAREHOUSES: &str = "rows in warehouse";
 const DISTRICT_ROWS: &str = "rows in district";
 const NEXT_SUM: &str = "sum(d_next_o_id)";
-const ORDER_ROWS: &str = "rows in orders";
-const NEW_ORDER_ROWS: &str = "rows in new_order";
+pub(super) const ORDER_ROWS: &str = "rows in orders";
+pub(super) const NEW_ORDER_ROWS: &str = "rows in new_order";
 const QUEUE_MIN: &str = "fewest rows of a district in new_order";
-const HISTORY_ROWS: &str = "rows in history";
-const LINE_ROWS: &str = "rows in order_line";
+pub(super) const HISTORY_ROWS: &str = "rows in history";
+pub(super) const LINE_ROWS: &str = "rows in order_line";
 const LINES_SUM: &str = "sum(o_ol_cnt)";
 const WAREHOUSE_CENTS: &str = "sum(w_ytd) in cents";
 const DISTRICT_CENTS: &str = "sum(d_ytd) in cents";
-const HISTORY_CENTS: &str = "sum(h_amount) in cents";
+pub(super) const HISTORY_CENTS: &str = "sum(h_amount) in cents";
 
 /// The history stands last: it is written by inserts only.
 const CENTS: [&str; 3] = [WAREHOUSE_CENTS, DISTRICT_CENTS, HISTORY_CENTS];
 
 /// Positions among the transactions, which are in the standard's order.
-const NEW_ORDERS: usize = 0;
-const PAYMENTS: usize = 1;
-const DELIVERIES: usize = 3;
+pub(super) const NEW_ORDERS: usize = 0;
+pub(super) const PAYMENTS: usize = 1;
+pub(super) const DELIVERIES: usize = 3;
 
 /// All figures in one statement, hence of one snapshot; each table is scanned
 /// once.

@@ -28,6 +28,7 @@ mod shapes;
 mod stock_level;
 mod tables;
 pub mod terminal;
+mod told;
 pub mod transactions;
 
 use std::sync::OnceLock;

@@ -8,7 +8,7 @@ use pgdyno_target::dialect::{Dialect, ForeignKeys};
 use super::terminal::TpccTerminals;
 use super::transactions;
 use super::{
-    DESCRIPTION, Profile, Tpcc, audits, conditions, population, probe, reset, sanity, schema,
+    DESCRIPTION, Profile, Tpcc, audits, conditions, population, probe, reset, sanity, schema, told,
 };
 use crate::audit::{AccessError, ProbeError};
 use crate::condition::Condition;
@@ -16,6 +16,7 @@ use crate::figures::{Commits, Figures, Finding};
 use crate::params::check_pieces;
 use crate::procedure::Terminals;
 use crate::session::Session;
+use crate::told::Told;
 use crate::workload::{Found, Reset, Table, TableStatement, Transaction, Workload};
 
 impl Workload for Tpcc {
@@ -119,6 +120,16 @@ impl Workload for Tpcc {
 
     fn judge_run(&self, base: &Figures, now: &Figures, commits: &[Commits]) -> Vec<Finding> {
         audits::judge_run(base, now, commits)
+    }
+
+    fn judge_told(
+        &self,
+        base: &Figures,
+        now: &Figures,
+        commits: &[Commits],
+        told: &Told,
+    ) -> Vec<Finding> {
+        told::judge(self.params.profile, base, now, commits, told)
     }
 
     fn conditions(&self, _dialect: &dyn Dialect) -> Vec<Condition> {
