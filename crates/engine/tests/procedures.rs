@@ -53,6 +53,8 @@ enum Deed {
     RollsBack,
     /// The server's refusal is the foreseen end.
     Refused,
+    /// As one batch, but a row is not what the terminal can use.
+    Unusable,
 }
 
 #[derive(Debug)]
@@ -138,7 +140,7 @@ impl Terminal for One {
         batch.text(text, b"it's");
         let end = if self.rolls_back() { 5 } else { 4 };
         let commands: &[usize] = match (self.deed, self.stage) {
-            (Deed::OneBatch | Deed::RollsBack, 1) => &[0, 1, 3, end],
+            (Deed::OneBatch | Deed::RollsBack | Deed::Unusable, 1) => &[0, 1, 3, end],
             (Deed::FailsOnce, 1) => &[0, 1, 2, 1],
             (Deed::FailsOnce, 2) => &[3, 4],
             (Deed::Refused, 1) => &[1, 6],
@@ -156,6 +158,9 @@ impl Terminal for One {
 
     fn row(&mut self, place: usize, command: usize, row: DataRow<'_>) -> Result<(), BadRow> {
         self.rows.fetch_add(1, Ordering::Relaxed);
+        if self.deed == Deed::Unusable && self.number == TRANSACTIONS as i64 {
+            return Err(BadRow("as planned"));
+        }
         let first = row.values().next().and_then(Result::ok).flatten();
         self.last = first
             .and_then(|text| std::str::from_utf8(text).ok()?.parse().ok())
@@ -317,6 +322,7 @@ fn rollbacks_on_purpose_are_counted_apart() {
         assert_eq!((total.committed, total.rolled_back), (ALL - half, half), "{protocol:?}");
         assert_eq!((total.failed(), total.finished()), (0, ALL));
         assert_eq!(outcome.acknowledged.committed, [ALL - half]);
+        assert_eq!((total.response.count(), total.service.count()), (ALL, ALL));
         let sum = number(&mut connection, "select sum(balance)::bigint from account");
         assert_eq!(sum, 5 * (ALL - half) as i64);
         let outcome = run(plan(&server, Deeds::new(Deed::Refused), protocol));
@@ -348,4 +354,22 @@ fn pauses_are_not_measured() {
     assert_eq!(outcome.tally.total().committed, 3 * u64::from(CLIENTS));
     let fastest_us = outcome.tally.total().response.min_us();
     assert!(fastest_us < 700_000, "{fastest_us}");
+}
+
+/// An answer that ends a client while its commit is on the way leaves that
+/// commit's outcome unknown: it was sent, and nobody was told of it.
+#[test]
+fn an_unusable_answer_leaves_the_commit_unknown() {
+    let (server, mut connection) = server();
+    for protocol in PROTOCOLS {
+        connection.simple_query("update account set balance = 0").unwrap();
+        let plan = plan(&server, Deeds::new(Deed::Unusable), protocol);
+        let outcome = pgdyno_engine::run(plan, Arc::new(Silent), &AtomicBool::new(false)).unwrap();
+        assert_ne!(outcome.ended, Ended::Completed);
+        let (clients, committed) = (u64::from(CLIENTS), ALL - u64::from(CLIENTS));
+        assert_eq!(outcome.acknowledged.committed, [committed], "{protocol:?}");
+        assert_eq!(outcome.acknowledged.unknown, [clients], "{protocol:?}");
+        let sum = number(&mut connection, "select sum(balance)::bigint / 5 from account");
+        assert!((committed..=ALL).contains(&(sum as u64)), "{sum} of {ALL}");
+    }
 }

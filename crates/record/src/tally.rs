@@ -59,7 +59,8 @@ pub struct ScriptTally {
     /// Of the committed: those above the latency limit.
     pub late: u64,
     /// Rolled back because the rules of the transaction say so: neither
-    /// committed nor failed. Their times are in no histogram.
+    /// committed nor failed. They did their work, so their times are among the
+    /// response and service times (TPC-C, clause 5.3.3, counts them in).
     pub rolled_back: u64,
     /// Failed with 40001 after the last try.
     pub failed_serialization: u64,
@@ -83,9 +84,10 @@ pub struct ScriptTally {
     pub lost_us_sum: u64,
     /// Tries that conflicts ended.
     pub conflicts: Conflicts,
-    /// Response times of committed transactions.
+    /// Response times of transactions that were committed or rolled back on
+    /// purpose.
     pub response: Latencies,
-    /// Service times of committed transactions.
+    /// Their service times.
     pub service: Latencies,
     /// Sum of the schedule lags of committed transactions, µs.
     pub lag_us_sum: u64,
@@ -233,9 +235,15 @@ impl ScriptTally {
     }
 
     /// Counts a transaction that was rolled back because its rules say so.
-    pub fn roll_back(&mut self, tries: u32) {
+    /// `scheduled`: as between [`ScriptTally::commit`] and
+    /// [`ScriptTally::commit_unscheduled`].
+    pub fn roll_back(&mut self, times: TransactionTimes, tries: u32, scheduled: bool) {
         self.rolled_back += 1;
         self.count_tries(tries);
+        self.response.record(times.response_us);
+        if scheduled {
+            self.service.record(times.service_us);
+        }
     }
 
     /// Counts a transaction whose commit may or may not have happened.
@@ -398,6 +406,7 @@ mod tests {
     enum Event {
         Commit { script: usize, times: TransactionTimes, tries: u32, late: bool, effect: bool },
         Fail { script: usize, sqlstate: SqlState, tries: u32 },
+        RollBack { script: usize, times: TransactionTimes, tries: u32 },
         Unknown { script: usize, tries: u32 },
         Skip { script: usize },
         Retry { script: usize, sqlstate: SqlState, lost_us: u64 },
@@ -418,6 +427,8 @@ mod tests {
             });
         let (script, tries) = (0..SCRIPTS, 1..9_u32);
         let event = prop_oneof![
+            (script.clone(), times.clone(), tries.clone())
+                .prop_map(|(script, times, tries)| Event::RollBack { script, times, tries }),
             (script.clone(), times, tries.clone(), any::<bool>(), any::<bool>()).prop_map(
                 |(script, times, tries, late, effect)| Event::Commit {
                     script,
@@ -458,6 +469,9 @@ mod tests {
                 }
                 Event::Fail { script, sqlstate, tries } => {
                     tally.scripts[script].fail(sqlstate, tries);
+                }
+                Event::RollBack { script, times, tries } => {
+                    tally.scripts[script].roll_back(times, tries, true);
                 }
                 Event::Unknown { script, tries } => tally.scripts[script].unknown(tries),
                 Event::Skip { script } => tally.scripts[script].skip(),
@@ -506,11 +520,12 @@ mod tests {
             let mut tally = of(&events);
             let ends = events.iter().filter(|event| matches!(event,
                 Event::Commit { .. } | Event::Fail { .. } | Event::Unknown { .. }
-                | Event::Skip { .. })).count();
+                | Event::Skip { .. } | Event::RollBack { .. })).count();
             let total = tally.total();
             prop_assert_eq!(total.finished(), ends as u64);
             prop_assert_eq!(total.failed(), total.failed_by_sqlstate.values().sum::<u64>());
-            prop_assert_eq!(total.committed, total.response.count());
+            let done = total.committed + total.rolled_back;
+            prop_assert_eq!((done, done), (total.response.count(), total.service.count()));
             tally.clear();
             prop_assert_eq!(tally, Tally::new(SCRIPTS, STATEMENTS, true));
         }

@@ -76,7 +76,7 @@ pub struct TpccType {
     pub share_percent: f64,
     /// The least share that the standard allows; 0 where it demands none.
     pub share_percent_min: f64,
-    /// 90th percentile of the response times of committed ones, µs.
+    /// 90th percentile of their response times, µs.
     pub p90_us: u64,
     /// What it may be at most, µs.
     pub p90_us_max: u64,

@@ -104,6 +104,7 @@ fn awaiting(core: &mut Core, cx: Cx<'_>, client: &mut Client, awaited: Awaited) 
         Awaited::Command if client.procedure.is_some() => procedure::answered(client),
         Awaited::Command => {
             if let Some(fatal) = replies::store_last(core, cx, client) {
+                client.commit_in_flight = committing;
                 return failures::fatal(core, cx, client, &fatal);
             }
             // ROLLBACK, or END of a block that had failed: nothing was done.
@@ -301,7 +302,7 @@ pub(super) fn count(core: &mut Core, client: &mut Client, end: End) {
     match end {
         End::Done if scheduled => script.commit(times, client.tries, late, effect),
         End::Done => script.commit_unscheduled(times.response_us, client.tries, late, effect),
-        End::RolledBack => script.roll_back(client.tries),
+        End::RolledBack => script.roll_back(times, client.tries, scheduled),
         End::Failed(sqlstate) => script.fail(sqlstate, client.tries),
         End::Skipped => script.skip(),
         End::Unknown => script.unknown(client.tries),

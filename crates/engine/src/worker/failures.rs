@@ -251,8 +251,12 @@ pub(super) fn command_because(
     abort_because(core, cx, client, &text, because)
 }
 
-/// Something in the replies cannot be dealt with.
+/// Something in the replies cannot be dealt with. A commit that was on its way
+/// may have happened, whatever was wrong with the answer.
 pub(super) fn fatal(core: &mut Core, cx: Cx<'_>, client: &mut Client, fatal: &Fatal) -> Flow {
+    if std::mem::take(&mut client.commit_in_flight) {
+        advance::count(core, client, End::Unknown);
+    }
     let (id, script, pc) = (client.id, client.script, client.pc);
     let at = |query: u32| format!("client {id} script {script} command {pc} query {query}: ");
     let text = match fatal {
