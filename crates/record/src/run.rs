@@ -17,13 +17,21 @@ use crate::sqlstate::SqlState;
 use crate::target_statistics::TargetStatistics;
 use crate::timeline::TimelineRecord;
 use crate::tpcc::TpccRecord;
-use crate::verdict::VerdictRecord;
+use crate::verdict::kinds::VerdictRecord;
 
 #[cfg(test)]
 pub(crate) mod example;
+mod loading;
+mod plan;
 mod sections;
+mod statement;
+mod target;
 
+pub use loading::{LoadRecord, LoadedTable, ResetHow, ResetRecord};
+pub use plan::{BackoffPlan, Limit, PlanRecord, ScriptInfo, WorkloadRecord};
 pub use sections::Sections;
+pub use statement::{StatementInfo, StatementKind, StatementRecord};
+pub use target::{Endpoint, TargetRecord, TlsRecord};
 
 /// The version of the record's form. Readers refuse a newer one.
 pub const SCHEMA_VERSION: u32 = 1;
@@ -88,157 +96,6 @@ pub struct RunRecord {
     pub verdicts: Vec<VerdictRecord>,
 }
 
-/// The database under test.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct TargetRecord {
-    /// Its name in `pgdyno.toml`, or `embedded`; none for a plain URI.
-    pub name: Option<String>,
-    /// Its kind, e.g. `postgres`, `aurora-dsql`.
-    pub kind: String,
-    /// The dialect that was used; differs from `kind` only when forced.
-    pub dialect: String,
-    /// How the dialect was found, one sentence.
-    pub detected_by: String,
-    /// The server's `version()` or `server_version`.
-    pub server_version: String,
-    /// `server_version_num`, e.g. 150008; 0 where the server has none.
-    pub server_version_num: u32,
-    /// Name of the database.
-    pub database: String,
-    /// Name of the user.
-    pub user: String,
-    /// Where the connections went.
-    pub endpoints: Vec<Endpoint>,
-    /// The TLS of the connections; none when they were in the clear.
-    pub tls: Option<TlsRecord>,
-    /// Selected server settings, name to value.
-    pub settings: BTreeMap<String, String>,
-}
-
-/// One host and port of a target.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Endpoint {
-    /// Host name, address, or folder of a Unix socket.
-    pub host: String,
-    /// Port number.
-    pub port: u16,
-}
-
-/// The TLS session of the connections.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct TlsRecord {
-    /// E.g. `TLSv1.3`.
-    pub version: String,
-    /// E.g. `TLS13_AES_256_GCM_SHA384`.
-    pub cipher: String,
-    /// Whether the server's certificate was verified.
-    pub verified: bool,
-}
-
-/// The workload as it was run.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct WorkloadRecord {
-    /// Its name, e.g. `tpcb`, or `script`.
-    pub name: String,
-    /// Scale factor, where it has one.
-    pub scale: Option<u64>,
-    /// Parameters and variables, name to value.
-    pub params: BTreeMap<String, String>,
-    /// The transaction types.
-    pub scripts: Vec<ScriptInfo>,
-}
-
-/// A transaction type as it was run.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct ScriptInfo {
-    /// Its name: a file, or the description of a built-in.
-    pub name: String,
-    /// Its weight in the mix.
-    pub weight: u64,
-    /// Its text, whole; empty for a transaction that is not a script.
-    pub text: String,
-}
-
-/// How a run ends by plan.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(tag = "by", rename_all = "snake_case", deny_unknown_fields)]
-pub enum Limit {
-    /// After this many seconds.
-    Duration {
-        /// Length of the measured interval, s.
-        seconds: f64,
-    },
-    /// After this many transactions of each client.
-    Transactions {
-        /// Transactions per client.
-        per_client: u64,
-    },
-}
-
-/// Waiting between tries.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct BackoffPlan {
-    /// Wait before the second try, µs.
-    pub first_us: u64,
-    /// Factor from one wait to the next.
-    pub factor: f64,
-    /// Longest wait, µs.
-    pub max_us: u64,
-    /// Share (0..=1) of each wait that is drawn at random.
-    pub jitter: f64,
-}
-
-/// How it was tested.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct PlanRecord {
-    /// Sessions.
-    pub clients: u32,
-    /// Threads.
-    pub workers: u32,
-    /// How the run was to end.
-    pub limit: Limit,
-    /// Warm-up before the measured interval, the ramp included, s.
-    pub warmup_s: f64,
-    /// Clients began evenly over this long at the start of the warm-up, s.
-    pub ramp_s: f64,
-    /// Offered rate over all clients, transactions per second; none is as
-    /// fast as possible.
-    pub rate_tps: Option<f64>,
-    /// Latency above which a transaction is late or skipped, µs.
-    pub latency_limit_us: Option<u64>,
-    /// `simple`, `extended` or `prepared`.
-    pub protocol: String,
-    /// Most tries of one transaction; none is without a limit.
-    pub tries_max: Option<u32>,
-    /// Waiting between tries; none is at once.
-    pub backoff: Option<BackoffPlan>,
-    /// Isolation level asked for; none is the server's default.
-    pub isolation: Option<String>,
-    /// Settings that every session began with (`--set`), name to value.
-    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
-    pub session_settings: BTreeMap<String, String>,
-    /// Whether each transaction makes its own connection (`-C`).
-    pub reconnect: bool,
-    /// How readiness was waited for, e.g. `epoll`.
-    pub poller: String,
-    /// New connections a second, sustained; none is as fast as possible.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub connect_rate: Option<f64>,
-    /// New connections at once, before that rate counts.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub connect_burst: Option<u32>,
-    /// Age at which the server ends a session; clients leave theirs before, s.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub session_age_s: Option<f64>,
-}
-
 /// How a run came to its end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -261,68 +118,6 @@ pub struct Ended {
     pub clients_aborted: u32,
     /// The signal or the errors in words, without secrets; the first few.
     pub reasons: Vec<String>,
-}
-
-/// Loading of the tables.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct LoadRecord {
-    /// How, e.g. `copy`.
-    pub method: String,
-    /// Connections used side by side.
-    pub jobs: u32,
-    /// Wall-clock time of everything: tables, rows, keys, vacuum; s.
-    pub seconds: f64,
-    /// Rows over all tables.
-    pub rows: u64,
-    /// Rows per second while rows were loaded.
-    pub rows_per_s: f64,
-    /// Each table.
-    pub tables: Vec<LoadedTable>,
-    /// Statements that were refused and tried again, by SQLSTATE; none most often.
-    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
-    pub retries_by_sqlstate: BTreeMap<SqlState, u64>,
-    /// What was chosen of the target's tables, such as `partitions`; none most often.
-    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
-    pub table_params: BTreeMap<String, String>,
-}
-
-/// One loaded table.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct LoadedTable {
-    /// Its name.
-    pub name: String,
-    /// Rows loaded.
-    pub rows: u64,
-    /// Time from its first to its last row, s.
-    pub seconds: f64,
-}
-
-/// How the tables were brought back to their initial state.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum ResetHow {
-    /// They were in it.
-    NotNeeded,
-    /// What had been changed was put back.
-    InPlace,
-    /// They were made and loaded anew.
-    Reload,
-}
-
-/// Bringing the tables back to their initial state before a run.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct ResetRecord {
-    /// How.
-    pub how: ResetHow,
-    /// Rows put back, removed or loaded.
-    pub rows: u64,
-    /// Wall-clock time, looking included; s.
-    pub seconds: f64,
-    /// Why this way; empty where nothing else was thinkable.
-    pub reason: String,
 }
 
 /// All transaction types together.
@@ -423,86 +218,6 @@ pub struct TransactionRecord {
     pub service: LatencyRecord,
 }
 
-/// What a statement is, from its text.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum StatementKind {
-    /// SELECT, VALUES, TABLE.
-    Select,
-    /// INSERT.
-    Insert,
-    /// UPDATE.
-    Update,
-    /// DELETE.
-    Delete,
-    /// MERGE.
-    Merge,
-    /// BEGIN, START TRANSACTION.
-    Begin,
-    /// COMMIT, END.
-    Commit,
-    /// ROLLBACK, ABORT.
-    Rollback,
-    /// Any other SQL.
-    Other,
-    /// A backslash command.
-    Meta,
-}
-
-/// A statement's identity, known before the run. Its position in the list is
-/// the index into [`crate::Tally::statements`].
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct StatementInfo {
-    /// Index of its script, from 0.
-    pub script: u32,
-    /// Index of the command in its script, from 0, backslash commands counted.
-    pub command: u32,
-    /// First line of its text.
-    pub text: String,
-    /// What it is.
-    pub kind: StatementKind,
-    /// Whether it writes rows by itself or in a CTE.
-    pub writes: bool,
-    /// Rows that each execution should touch at least, where declared.
-    pub rows_expected: Option<u64>,
-    /// Whether it writes within its WITH, where the command tag does not count:
-    /// only an audit of the tables can tell.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub writes_hidden: bool,
-    /// Variables that its WHERE asks for at once, though each is drawn
-    /// independently of another: rows that have them all are there by chance.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub independent: Vec<String>,
-}
-
-/// One statement.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct StatementRecord {
-    /// What it is.
-    pub statement: StatementInfo,
-    /// Executions that succeeded.
-    pub executions: u64,
-    /// Sum of the rows in the command tags.
-    pub rows: u64,
-    /// Executions that touched fewer rows than they should.
-    pub short: u64,
-    /// Executions that touched no row.
-    pub no_row: u64,
-    /// Their share (0..=1) of the executions.
-    #[serde(default)]
-    pub no_row_share: f64,
-    /// Executions that ended the transaction as failed.
-    pub failures: u64,
-    /// Executions after whose failure the transaction was tried again.
-    pub retries: u64,
-    /// Mean time of successful executions, µs.
-    pub time_mean_us: f64,
-    /// Their distribution, where it was asked for.
-    pub latency: Option<LatencyRecord>,
-}
-
 /// Connections made for the run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -570,15 +285,6 @@ pub struct MachineRecord {
     pub kernel: String,
     /// Memory, bytes; 0 when unknown.
     pub memory_bytes: u64,
-}
-
-impl StatementInfo {
-    /// Rows below which an execution counts as short: as declared, otherwise
-    /// one for a statement that writes and none for one that does not.
-    #[must_use]
-    pub fn rows_expected_min(&self) -> u64 {
-        self.rows_expected.unwrap_or(u64::from(self.writes))
-    }
 }
 
 impl Audit {

@@ -1,9 +1,9 @@
 //! The rules: from the figures of a record to what can be said about it.
 
-use crate::conflict::ConflictVerdict;
 use crate::run::{AuditOutcome, EndKind, RunRecord, StatementRecord};
 use crate::timeline::TimelineRecord;
-use crate::verdict::Verdict;
+use crate::verdict::kinds::Verdict;
+use crate::verdict::{conflicts, endpoints};
 
 /// Full seconds below which nothing is said about steadiness: the spread of
 /// fewer values is itself too uncertain.
@@ -119,8 +119,8 @@ fn outcomes(record: &RunRecord) -> Vec<Verdict> {
             sqlstate: most.map_or_else(String::new, |(state, _)| state.to_string()),
         });
     }
-    verdicts.extend(crate::endpoint::trouble(record));
-    let conflicts = ConflictVerdict::of(record);
+    verdicts.extend(endpoints::trouble(record));
+    let conflicts = conflicts::of(record);
     verdicts.extend(conflicts.map(|conflicts| Verdict::Conflicts { conflicts }));
     let retries_per_commit = ratio(counts.retries, counts.committed);
     if retries_per_commit > RETRIES_PER_COMMIT_MAX {

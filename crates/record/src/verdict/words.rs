@@ -1,6 +1,7 @@
 //! The words: each verdict's severity, its sentence and its advice.
 
-use crate::verdict::{FAILURE_SHARE_MAX, Severity, Verdict};
+use crate::verdict::kinds::{Severity, Verdict};
+use crate::verdict::rules::FAILURE_SHARE_MAX;
 
 /// How much a verdict takes from the figure.
 pub(super) fn severity(verdict: &Verdict) -> Severity {
@@ -69,9 +70,7 @@ pub(super) fn text(verdict: &Verdict) -> String {
             format!("{} of transactions failed, most with {sqlstate}", percent(*share))
         }
         Verdict::Conflicts { conflicts } => conflicts.text(),
-        Verdict::EndpointTrouble { lost, lossy, idle } => {
-            crate::endpoint::trouble_text(*lost, lossy, idle)
-        }
+        Verdict::EndpointTrouble { lost, lossy, idle } => trouble_text(*lost, lossy, idle),
         Verdict::RetriesDominate { retries_per_commit } => {
             format!("{retries_per_commit:.1} repeated tries for each transaction committed")
         }
@@ -152,6 +151,19 @@ fn percent(share: f64) -> String {
 
 fn signed_percent(share: f64) -> String {
     format!("{:+.1} %", share * 100.0)
+}
+
+fn trouble_text(lost: u64, lossy: &[String], idle: &[String]) -> String {
+    let mut parts = Vec::new();
+    if lost > 0 {
+        let at = if lossy.is_empty() { String::new() } else { format!(" at {}", lossy.join(", ")) };
+        let were = if lost == 1 { "connection was" } else { "connections were" };
+        parts.push(format!("{lost} {were} lost{at}, and made anew"));
+    }
+    if !idle.is_empty() {
+        parts.push(format!("nothing was committed over {}", idle.join(", ")));
+    }
+    parts.join("; ")
 }
 
 #[cfg(test)]
