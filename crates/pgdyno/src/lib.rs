@@ -29,4 +29,5 @@ mod table_params;
 mod target_stats;
 mod terminal;
 mod tpcc;
+mod warmup_waits;
 mod workloads;

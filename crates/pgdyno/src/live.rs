@@ -10,6 +10,7 @@ use pgdyno_record::timeline::Point;
 use pgdyno_report::Style;
 
 use crate::assemble::reason;
+use crate::warmup_waits::WarmupClock;
 
 /// Notices that are printed; a trigger with RAISE NOTICE would bury all else.
 const NOTICES_SHOWN_MAX: usize = 5;
@@ -26,6 +27,7 @@ pub(crate) struct Live {
     style: Style,
     quiet: bool,
     state: Mutex<State>,
+    warmup: Option<WarmupClock>,
 }
 
 struct State {
@@ -36,13 +38,13 @@ struct State {
 }
 
 impl Live {
-    pub(crate) fn new(style: Style, quiet: bool) -> Self {
+    pub(crate) fn new(style: Style, quiet: bool, warmup: Option<WarmupClock>) -> Self {
         let state = State {
             notices: BTreeSet::new(),
             errors: BTreeSet::new(),
             last_connecting: Instant::now(),
         };
-        Self { style, quiet, state: Mutex::new(state) }
+        Self { style, quiet, state: Mutex::new(state), warmup }
     }
 
     fn line(&self, text: &str) {
@@ -102,6 +104,9 @@ impl Observer for Live {
     }
 
     fn second(&self, point: &Point) {
+        if let Some(warmup) = &self.warmup {
+            warmup.second(point.second);
+        }
         self.line(&pgdyno_report::progress(point, 1, &self.style));
     }
 }

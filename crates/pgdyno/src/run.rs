@@ -69,9 +69,9 @@ pub(crate) fn run(args: &RunArgs, terminal: &Terminal) -> Result<(), Failure> {
         audits::before_run(args, &opened, workload, terminal, &stop)?;
     let plan = make_plan(args, &opened, &endpoints, &work)?;
     let settings = assemble::settings(&mut opened.connect(&stop)?);
-    let around = target_stats::Around::begin(args.target_stats, &opened, &stop);
+    let around = target_stats::Around::begin(args.target_stats, &opened, &plan, &stop);
     announce(args, &plan, &opened, terminal);
-    let live = Arc::new(Live::new(terminal.err, terminal.is_quiet()));
+    let live = Arc::new(Live::new(terminal.err, terminal.is_quiet(), around.clock()));
     let watch = tpcc::Watch::start(workload, || opened.connect(&stop).ok());
     let outcome =
         pgdyno_engine::run(plan.clone(), live, &stop).map_err(|error| start_failed(&error))?;
@@ -99,14 +99,8 @@ pub(crate) fn run(args: &RunArgs, terminal: &Terminal) -> Result<(), Failure> {
         path = kept(store.replace(&record), terminal);
     }
     if let (Some(workload), Some(base)) = (workload, base) {
-        let findings = audits::after_run(
-            &opened,
-            workload,
-            base,
-            &outcome,
-            args.load.clients,
-            terminal,
-        );
+        let findings =
+            audits::after_run(&opened, workload, base, &outcome, args.load.clients, terminal);
         record.audits = findings.iter().map(Audit::from).collect();
         record.verdicts = judge(&record);
         if path.is_some() {

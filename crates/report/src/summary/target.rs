@@ -46,6 +46,7 @@ fn facts(all: &TargetStatistics) -> Vec<String> {
         temporary_files(all),
         some(all, "pg_stat_database", "deadlocks").map(|number| counted(number, "deadlock")),
         updates(all),
+        waits(all),
         growth(all),
         single_shard(all),
         some(all, "transaction_contention_events", "events")
@@ -92,6 +93,48 @@ fn updates(all: &TargetStatistics) -> Option<String> {
     let hot = all.grown("pg_stat_user_tables", "n_tup_hot_upd").unwrap_or(0.0);
     let is_worth_it = updates >= UPDATES_MIN && hot / updates < HOT_MIN;
     is_worth_it.then(|| format!("{} of updates HOT", share(hot / updates)))
+}
+
+/// Waits that are told, and what they must make up of all to be.
+const WAITS_SHOWN: usize = 2;
+const WAITS_MIN: f64 = 0.1;
+
+/// Where waits are counted, and by which figure.
+const WAITS: [(&str, &str); 5] = [
+    ("limitless_stat_system_waits", "wait_us"),
+    ("aurora_stat_system_waits", "wait_us"),
+    ("pg_wait_sampling_profile", "samples"),
+    ("yb_active_session_history", "samples"),
+    ("wait_events_in_warmup", "samples"),
+];
+
+/// What sessions waited for most. The client's next words are no wait of the
+/// server's, and a processor is none at all; both are in the whole.
+fn waits(all: &TargetStatistics) -> Option<String> {
+    let (group, figure) =
+        WAITS.iter().find_map(|(name, figure)| all.group(name).map(|group| (group, *figure)))?;
+    let mut sums: BTreeMap<String, f64> = BTreeMap::new();
+    for row in &group.rows {
+        let Some(figure) = row.figures.get(figure) else { continue };
+        let label = |names: [&str; 3]| names.iter().find_map(|name| row.labels.get(*name));
+        let kind = label(["event_type", "type_name", "wait_event_class"]);
+        let event = label(["event", "event_name", "wait_event"]);
+        let words: Vec<&str> = [kind, event].into_iter().flatten().map(String::as_str).collect();
+        *sums.entry(words.join(":")).or_default() +=
+            figure.difference.or(figure.after).unwrap_or(0.0);
+    }
+    let whole: f64 = sums.values().sum();
+    let is_wait = |words: &str| !words.starts_with("Client:") && !words.starts_with("CPU:");
+    let mut ranked: Vec<(&String, f64)> = sums
+        .iter()
+        .map(|(words, sum)| (words, sum / whole))
+        .filter(|(words, part)| is_wait(words) && *part >= WAITS_MIN)
+        .collect();
+    ranked.sort_by(|one, other| other.1.total_cmp(&one.1));
+    let shown = ranked.iter().take(WAITS_SHOWN);
+    let shown: Vec<String> =
+        shown.map(|(words, part)| format!("{words} {}", share(*part))).collect();
+    (!shown.is_empty()).then(|| format!("waits: {}", shown.join(", ")))
 }
 
 fn growth(all: &TargetStatistics) -> Option<String> {
@@ -226,6 +269,31 @@ mod tests {
                 "50.0 MiB larger, now 150 MiB",
             ]
         );
+    }
+
+    /// Waits are named with their share, the client's and the processor's not.
+    #[test]
+    fn waits_are_named() {
+        let row = |kind: &str, event: &str, samples: f64| StatisticsRow {
+            labels: [("event_type", kind), ("event", event)]
+                .map(|(name, text)| (name.to_owned(), text.to_owned()))
+                .into(),
+            figures: BTreeMap::from([(
+                "samples".to_owned(),
+                StatisticsFigure { before: None, after: Some(samples), difference: None },
+            )]),
+        };
+        let mut group = group("wait_events_in_warmup", &[]);
+        group.rows = vec![
+            row("Client", "ClientRead", 25.0),
+            row("IO", "WALSync", 20.0),
+            row("Lock", "tuple", 30.0),
+            row("CPU", "none", 20.0),
+            row("LWLock", "WALWrite", 5.0),
+        ];
+        assert_eq!(facts(&with(vec![group.clone()])), ["waits: Lock:tuple 30 %, IO:WALSync 20 %"]);
+        group.rows.truncate(1);
+        assert_eq!(facts(&with(vec![group])), Vec::<String>::new());
     }
 
     /// Distributed databases say how far a query reached, and what it cost.

@@ -11,7 +11,7 @@ use crate::dialect::{
     SizeRelation, TableOptions,
 };
 use crate::discovery::Discovery;
-use crate::statistics::{PlanFigures, Statistics, StatisticsQuery, postgres};
+use crate::statistics::{PlanFigures, Statistics, StatisticsQuery, postgres, waits};
 
 /// Amazon Aurora PostgreSQL Limitless Database.
 #[derive(Debug, Clone, Copy)]
@@ -133,8 +133,6 @@ impl Dialect for AuroraLimitless {
         }
     }
 
-    /// Sizes are told per subcluster, by functions whose shape differs
-    /// between releases.
     /// The routers' and shards' own counts of statements, and how many of the
     /// calls were served by one shard alone (Aurora User Guide, single-shard
     /// queries). The other views speak of the router that was asked.
@@ -149,6 +147,8 @@ impl Dialect for AuroraLimitless {
             .labelled(&["subcluster_id", "subcluster_type", "query"])
             .top(20, &["calls"]),
         );
+        all.queries.push(waits::limitless());
+        all.waits_now = None;
         all.plans = Some(PlanFigures {
             explain: "EXPLAIN",
             numbers: &[],
@@ -157,6 +157,8 @@ impl Dialect for AuroraLimitless {
         all
     }
 
+    /// Sizes are told per subcluster, by functions whose shape differs
+    /// between releases.
     fn database_size_query(&self) -> Option<&'static str> {
         None
     }

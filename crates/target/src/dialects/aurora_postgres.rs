@@ -7,6 +7,7 @@ use super::by_question;
 use crate::detect::{Probe, ProbeError};
 use crate::dialect::{Dialect, Difference, Evidence, SizeRelation};
 use crate::params::{Largest, PARTITION_PARAMS, Partitions, TableParam, TableParamError};
+use crate::statistics::{Statistics, postgres, waits};
 
 /// Amazon Aurora PostgreSQL.
 #[derive(Debug, Clone, Copy)]
@@ -53,6 +54,14 @@ impl Dialect for AuroraPostgres {
 
     fn checkpoint_statement(&self) -> Option<&'static str> {
         None
+    }
+
+    /// Those of PostgreSQL; Aurora counts waits by itself, so that nothing needs
+    /// to be sampled.
+    fn statistics(&self, version_num: Option<u32>) -> Statistics {
+        let mut all = postgres::statistics(version_num, self.database_size_query());
+        all.queries.push(waits::aurora());
+        Statistics { waits_now: None, ..all }
     }
 
     fn size_relation(&self) -> SizeRelation {

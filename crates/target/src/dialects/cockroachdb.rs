@@ -165,11 +165,14 @@ impl Dialect for CockroachDb {
         &[Isolation::Serializable, Isolation::ReadCommitted, Isolation::RepeatableRead]
     }
 
-    /// Contention (CockroachDB documentation, transaction contention). The
-    /// events lie in a buffer of limited size, so their number may also fall;
-    /// the columns of the others are not documented for good.
+    /// Contention (CockroachDB documentation, transaction contention), which is
+    /// what its transactions wait for. The events lie in a buffer of limited
+    /// size; the columns of the others are not documented for good.
     fn statistics(&self, _: Option<u32>) -> Statistics {
-        let events = "SELECT count(*) AS events FROM crdb_internal.transaction_contention_events";
+        let events = "SELECT count(*) AS events, \
+            coalesce(sum(extract(epoch FROM contention_duration)), 0) AS wait_s \
+            FROM crdb_internal.transaction_contention_events \
+            WHERE collection_ts > now() - INTERVAL '{seconds} seconds'";
         let contended = |name, sql| StatisticsQuery::counters(name, sql).unverified();
         Statistics {
             queries: vec![
@@ -193,6 +196,7 @@ impl Dialect for CockroachDb {
                 ],
                 marks: &[("distribution: full", "is_distributed")],
             }),
+            waits_now: None,
         }
     }
 

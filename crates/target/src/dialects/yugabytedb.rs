@@ -9,7 +9,7 @@ use crate::dialect::{
 };
 use crate::discovery::Discovery;
 use crate::params::{Given, Largest, TableParam, TableParamError};
-use crate::statistics::{PlanFigures, Statistics, postgres};
+use crate::statistics::{PlanFigures, Statistics, postgres, waits};
 
 /// Rows in one COPY: the server commits after so many by itself
 /// (`yb_default_copy_from_rows_per_transaction`), so that a larger one which
@@ -175,8 +175,8 @@ impl Dialect for YugabyteDb {
         }
     }
 
-    /// The views of PostgreSQL's front, and the requests to the store that
-    /// stand below a plan (YugabyteDB documentation, EXPLAIN with DIST).
+    /// The views of PostgreSQL's front, the history of what sessions waited for,
+    /// and the requests to the store that stand below a plan (YugabyteDB documentation, EXPLAIN with DIST).
     fn statistics(&self, _: Option<u32>) -> Statistics {
         let plans = PlanFigures {
             explain: "EXPLAIN (ANALYZE, DIST, COSTS OFF)",
@@ -190,7 +190,9 @@ impl Dialect for YugabyteDb {
             ],
             marks: &[],
         };
-        Statistics { plans: Some(plans), ..postgres::front_only(self.database_size_query()) }
+        let mut all = postgres::front_only(self.database_size_query());
+        all.queries.push(waits::yugabytedb());
+        Statistics { plans: Some(plans), ..all }
     }
 
     fn database_size_query(&self) -> Option<&'static str> {

@@ -7,12 +7,15 @@
 mod plans;
 pub(crate) mod postgres;
 mod read;
+pub(crate) mod waits;
 
 use std::borrow::Cow;
 
 pub use pgdyno_record::StatisticsKind;
+use pgdyno_record::{StatisticsFigure, StatisticsGroup, StatisticsRow};
 pub use plans::{PlanFigures, Sample, explain};
-pub use read::{Reading, compare, read, wait_for_sessions};
+pub use read::{Reading, compare, read, read_again, wait_for_sessions};
+pub use waits::WaitSamples;
 
 /// Rows of one view that are kept where a question says nothing else.
 const ROWS_MAX: usize = 20;
@@ -27,6 +30,10 @@ pub struct Statistics {
     pub sessions: Option<&'static str>,
     /// What single statements cost, where the server says that.
     pub plans: Option<PlanFigures>,
+    /// What sessions wait for at this moment, a row for each event with the
+    /// number of sessions: where the server itself keeps no count of waits.
+    /// To be asked again and again under load, but never while it is measured.
+    pub waits_now: Option<&'static str>,
 }
 
 /// One view, and how its columns are to be read.
@@ -43,7 +50,14 @@ pub struct StatisticsQuery {
     pub(crate) rank: &'static [&'static str],
     pub(crate) rows_max: usize,
     pub(crate) verified: bool,
+    /// The extension that makes the view.
+    pub(crate) extension: Option<&'static str>,
 }
+
+/// In a question: the time since the first reading, in seconds. Such a
+/// question is about a buffer of events with their times, of which the oldest
+/// are forgotten, and is asked once, afterwards.
+pub(crate) const SECONDS: &str = "{seconds}";
 
 impl StatisticsQuery {
     /// A view of counters.
@@ -57,6 +71,7 @@ impl StatisticsQuery {
             rank: &[],
             rows_max: ROWS_MAX,
             verified: true,
+            extension: None,
         }
     }
 
@@ -77,6 +92,12 @@ impl StatisticsQuery {
 
     pub(crate) fn top(self, rows_max: usize, rank: &'static [&'static str]) -> Self {
         Self { rows_max, rank, ..self }
+    }
+
+    /// Asked only where the extension is there: a view that is not there would
+    /// leave an error in the server's log before each run.
+    pub(crate) fn of_extension(self, name: &'static str) -> Self {
+        Self { extension: Some(name), ..self }
     }
 
     /// What the view holds is not documented for certain.

@@ -1,6 +1,6 @@
 //! The views of PostgreSQL, by the version that brought them.
 
-use super::{Statistics, StatisticsQuery};
+use super::{Statistics, StatisticsQuery, waits};
 
 /// Statements kept: the ones that took the longest.
 const STATEMENTS_MAX: usize = 10;
@@ -15,6 +15,7 @@ const SESSIONS: &str = "SELECT count(*) FROM pg_catalog.pg_stat_activity \
 pub(crate) fn statistics(version_num: Option<u32>, size: Option<&str>) -> Statistics {
     let version = version_num.unwrap_or(0);
     let mut queries = common(size);
+    queries.push(waits::sampled_by_extension());
     queries.push(StatisticsQuery::counters(
         "pg_stat_bgwriter",
         "SELECT * FROM pg_catalog.pg_stat_bgwriter",
@@ -37,7 +38,8 @@ pub(crate) fn statistics(version_num: Option<u32>, size: Option<&str>) -> Statis
             "SELECT * FROM pg_catalog.pg_stat_checkpointer",
         ));
     }
-    Statistics { queries, sessions: Some(SESSIONS), plans: None }
+    let waits_now = Some(waits::NOW);
+    Statistics { queries, sessions: Some(SESSIONS), plans: None, waits_now }
 }
 
 /// What databases with PostgreSQL's front but another storage have as well.
@@ -52,7 +54,8 @@ pub(crate) fn common(size: Option<&str>) -> Vec<StatisticsQuery> {
 
 /// The statistics of databases without PostgreSQL's storage.
 pub(crate) fn front_only(size: Option<&str>) -> Statistics {
-    Statistics { queries: common(size), sessions: Some(SESSIONS), plans: None }
+    let (queries, sessions) = (common(size), Some(SESSIONS));
+    Statistics { queries, sessions, ..Statistics::default() }
 }
 
 fn database() -> StatisticsQuery {
@@ -98,4 +101,5 @@ fn statements() -> StatisticsQuery {
         "stddev_exec_time",
     ])
     .top(STATEMENTS_MAX, &["total_exec_time"])
+    .of_extension("pg_stat_statements")
 }

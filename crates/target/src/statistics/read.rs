@@ -1,5 +1,6 @@
 //! Reading the views, and the differences of two readings.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
@@ -9,7 +10,7 @@ use pgdyno_record::{
 use pgdyno_wire::Connection;
 use pgdyno_wire::client::QueryResult;
 
-use super::StatisticsQuery;
+use super::{SECONDS, StatisticsQuery};
 
 /// How long one question may take. Views are read in milliseconds; on a server
 /// that is overrun it is better to do without.
@@ -34,19 +35,64 @@ pub struct Reading {
     answers: Vec<Result<Vec<Row>, String>>,
 }
 
-/// Asks all questions. One that fails does not keep the others from being asked.
+/// Asks all questions for the first time. One that fails does not keep the
+/// others from being asked.
 pub fn read(connection: &mut Connection, queries: &[StatisticsQuery]) -> Reading {
+    ask(connection, queries, None)
+}
+
+/// Asks them again after a run.
+pub fn read_again(
+    connection: &mut Connection,
+    queries: &[StatisticsQuery],
+    first: &Reading,
+) -> Reading {
+    ask(connection, queries, Some(first.at.elapsed()))
+}
+
+fn ask(
+    connection: &mut Connection,
+    queries: &[StatisticsQuery],
+    since: Option<Duration>,
+) -> Reading {
     connection.set_timeout(Some(QUESTION_MAX));
+    let extensions = if queries.iter().any(|query| query.extension.is_some()) {
+        extensions(connection)
+    } else {
+        Ok(Vec::new())
+    };
     let answers = queries
         .iter()
         .map(|query| {
-            let results =
-                connection.simple_query(query.sql()).map_err(|error| first_line(&error))?;
+            if let Some(name) = query.extension
+                && !extensions.clone()?.iter().any(|there| there == name)
+            {
+                return Err(format!("the extension {name} is not there"));
+            }
+            let Some(sql) = question(query, since) else { return Ok(Vec::new()) };
+            let results = connection.simple_query(&sql).map_err(|error| first_line(&error))?;
             Ok(results.last().map(|result| rows(query, result)).unwrap_or_default())
         })
         .collect();
     connection.set_timeout(None);
     Reading { at: Instant::now(), answers }
+}
+
+/// What is sent; nothing where it is not to be asked before the run.
+fn question<'a>(query: &'a StatisticsQuery, since: Option<Duration>) -> Option<Cow<'a, str>> {
+    if !query.sql.contains(SECONDS) {
+        return Some(Cow::Borrowed(&query.sql));
+    }
+    let seconds = format!("{:.3}", since?.as_secs_f64());
+    Some(Cow::Owned(query.sql.replace(SECONDS, &seconds)))
+}
+
+fn extensions(connection: &mut Connection) -> Result<Vec<String>, String> {
+    let results = connection
+        .simple_query("SELECT extname FROM pg_catalog.pg_extension")
+        .map_err(|error| first_line(&error))?;
+    let rows = results.into_iter().flat_map(|result| result.rows);
+    Ok(rows.filter_map(|mut row| row.pop()?).collect())
 }
 
 /// Waits a moment for the sessions of a run to be gone, so that their last
@@ -242,6 +288,17 @@ mod tests {
         });
         let all = compare(std::slice::from_ref(&query), &before, &after);
         assert_eq!(all.grown("size", "bytes"), Some(-6.0));
+    }
+
+    /// A buffer of events is asked for those of the time since the first
+    /// reading, and not before it: what it holds then is of no run.
+    #[test]
+    fn events_since_the_first_reading() {
+        let events = StatisticsQuery::counters("v", "SELECT 1 WHERE age < {seconds}");
+        assert_eq!(question(&events, None), None);
+        let asked = question(&events, Some(Duration::from_millis(2500)));
+        assert_eq!(asked.as_deref(), Some("SELECT 1 WHERE age < 2.500"));
+        assert_eq!(question(&query(), None).as_deref(), Some(""));
     }
 
     /// A question that failed once is a note, the others are answered.
