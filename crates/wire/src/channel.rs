@@ -7,22 +7,10 @@
 use std::io::{self, Read, Write};
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, RawFd};
 
-use nix::sys::socket::{MsgFlags, recv, send};
 use rustls::ClientConnection;
 use socket2::Socket;
 
-/// A peer that is gone must be an error, not a signal.
-#[cfg(target_os = "linux")]
-const SEND_FLAGS: MsgFlags = MsgFlags::MSG_NOSIGNAL;
-/// Elsewhere Rust's start-up code ignores SIGPIPE.
-#[cfg(not(target_os = "linux"))]
-const SEND_FLAGS: MsgFlags = MsgFlags::empty();
-
-/// The last bytes wait for the end of the stream.
-#[cfg(target_os = "linux")]
-const LAST_FLAGS: MsgFlags = SEND_FLAGS.union(MsgFlags::from_bits_retain(nix::libc::MSG_MORE));
-#[cfg(not(target_os = "linux"))]
-const LAST_FLAGS: MsgFlags = SEND_FLAGS;
+use crate::calls;
 
 /// A non-blocking, connected socket, and TLS above it where negotiated.
 #[derive(Debug)]
@@ -51,7 +39,7 @@ impl Channel {
     #[inline]
     pub fn send(&mut self, data: &[u8]) -> io::Result<usize> {
         match &mut self.tls {
-            None => Ok(send(self.socket.as_raw_fd(), data, SEND_FLAGS)?),
+            None => calls::send(&self.socket, data),
             Some(tls) => send_tls(tls, &self.socket, data),
         }
     }
@@ -65,7 +53,7 @@ impl Channel {
             let _ = self.send(last);
             self.shutdown();
         } else {
-            let _ = send(self.socket.as_raw_fd(), last, LAST_FLAGS);
+            let _ = calls::send_last(&self.socket, last);
         }
     }
 
@@ -76,7 +64,7 @@ impl Channel {
     #[inline]
     pub fn recv(&mut self, buf: &mut [u8]) -> io::Result<usize> {
         match &mut self.tls {
-            None => Ok(recv(self.socket.as_raw_fd(), buf, MsgFlags::empty())?),
+            None => calls::recv(&self.socket, buf),
             Some(tls) => recv_tls(tls, &self.socket, buf),
         }
     }
@@ -171,18 +159,18 @@ impl AsRawFd for Channel {
     }
 }
 
-/// The socket as `Read` and `Write`, with the flags of this module.
+/// The socket as `Read` and `Write`, by the system calls of [`calls`].
 struct Wire<'a>(&'a Socket);
 
 impl Read for Wire<'_> {
     fn read(&mut self, buf: &mut [u8]) -> io::Result<usize> {
-        Ok(recv(self.0.as_raw_fd(), buf, MsgFlags::empty())?)
+        calls::recv(self.0, buf)
     }
 }
 
 impl Write for Wire<'_> {
     fn write(&mut self, buf: &[u8]) -> io::Result<usize> {
-        Ok(send(self.0.as_raw_fd(), buf, SEND_FLAGS)?)
+        calls::send(self.0, buf)
     }
 
     fn flush(&mut self) -> io::Result<()> {

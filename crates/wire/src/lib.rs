@@ -6,6 +6,7 @@
 
 pub mod auth;
 pub mod backend;
+mod calls;
 pub mod channel;
 pub mod client;
 pub mod connect;
