@@ -1,12 +1,12 @@
-//! The twelve consistency conditions of the standard (clause 3.3.2), and
-//! further rules that a correct implementation keeps, each as a statement that
-//! counts its violations.
+//! The twelve consistency conditions of the standard (clause 3.3.2), each as a
+//! statement that counts its violations. What else a correct implementation
+//! keeps is in [`super::invariants`].
 //!
 //! Nulls are compared with `IS DISTINCT FROM` or replaced: with `<>` a missing
 //! row would pass unseen. All amounts are exact numerics. No statement needs
 //! a temporary table, a lock, or more than one answered row.
 
-use super::Profile;
+use super::{Profile, invariants};
 use crate::condition::{Asked, Condition};
 
 /// Counts the rows of a query.
@@ -18,7 +18,8 @@ fn each_run(name: &'static str, title: &'static str, violations: &str) -> Condit
     Condition { name, title, asked: Asked::EachRun, sql: counting(violations) }
 }
 
-fn full(name: &'static str, title: &'static str, violations: &str) -> Condition {
+/// A condition that only a full audit asks, by a query of its violations.
+pub(super) fn full(name: &'static str, title: &'static str, violations: &str) -> Condition {
     Condition { name, title, asked: Asked::FullAudit, sql: counting(violations) }
 }
 
@@ -34,7 +35,7 @@ pub(super) fn conditions(profile: Profile) -> Vec<Condition> {
     all.push(eleven());
     all.extend(is_faithful.then(twelve));
     if is_faithful {
-        all.extend(further());
+        all.extend(invariants::conditions());
     }
     all
 }
@@ -140,7 +141,7 @@ const DELIVERED: &str = "\
     ON o_w_id = c_w_id AND o_d_id = c_d_id AND o_c_id = c_id";
 
 /// What each customer has paid.
-const PAID: &str = "\
+pub(super) const PAID: &str = "\
     (SELECT h_c_w_id, h_c_d_id, h_c_id, sum(h_amount) AS amount, count(*) AS payments \
     FROM history GROUP BY h_c_w_id, h_c_d_id, h_c_id) p \
     ON h_c_w_id = c_w_id AND h_c_d_id = c_d_id AND h_c_id = c_id";
@@ -181,47 +182,6 @@ fn twelve() -> Condition {
              WHERE c_balance + c_ytd_payment <> coalesce(d.amount, 0)"
         ),
     )
-}
-
-/// Rules beyond the standard's.
-fn further() -> Vec<Condition> {
-    vec![
-        full(
-            "tpcc stock",
-            "s_quantity is 10 to 100; s_ytd, s_order_cnt and s_remote_cnt are those of the lines",
-            "SELECT s_i_id FROM stock LEFT JOIN (SELECT ol_supply_w_id, ol_i_id, \
-             sum(ol_quantity) AS ytd, count(*) AS orders, \
-             sum(CASE WHEN ol_supply_w_id <> ol_w_id THEN 1 ELSE 0 END) AS remote \
-             FROM order_line WHERE ol_o_id > 3000 GROUP BY ol_supply_w_id, ol_i_id) l \
-             ON ol_supply_w_id = s_w_id AND ol_i_id = s_i_id \
-             WHERE s_quantity NOT BETWEEN 10 AND 100 OR s_ytd <> coalesce(l.ytd, 0) \
-             OR s_order_cnt <> coalesce(l.orders, 0) OR s_remote_cnt <> coalesce(l.remote, 0)",
-        ),
-        full(
-            "tpcc customers",
-            "c_payment_cnt and c_ytd_payment are those of the history, c_delivery_cnt of the orders",
-            &format!(
-                "SELECT c_id FROM customer LEFT JOIN {PAID} \
-                 LEFT JOIN (SELECT o_w_id, o_d_id, o_c_id, count(*) AS deliveries FROM orders \
-                 WHERE o_id > 2100 AND o_carrier_id IS NOT NULL GROUP BY o_w_id, o_d_id, o_c_id) o \
-                 ON o_w_id = c_w_id AND o_d_id = c_d_id AND o_c_id = c_id \
-                 WHERE c_payment_cnt <> coalesce(p.payments, 0) \
-                 OR c_ytd_payment <> coalesce(p.amount, 0) \
-                 OR c_delivery_cnt <> coalesce(o.deliveries, 0)"
-            ),
-        ),
-        full(
-            "tpcc lines",
-            "each line has its order, lines count from 1, and o_all_local tells of their supply",
-            "SELECT coalesce(o_id, ol_o_id) FROM orders FULL JOIN (SELECT ol_w_id, ol_d_id, \
-             ol_o_id, min(ol_number) AS first, max(ol_number) AS last, count(*) AS n, \
-             sum(CASE WHEN ol_supply_w_id <> ol_w_id THEN 1 ELSE 0 END) AS remote \
-             FROM order_line GROUP BY ol_w_id, ol_d_id, ol_o_id) l \
-             ON ol_w_id = o_w_id AND ol_d_id = o_d_id AND ol_o_id = o_id \
-             WHERE o_id IS NULL OR l.n IS NULL OR l.first <> 1 OR l.last <> l.n \
-             OR (o_all_local = 1) <> (l.remote = 0)",
-        ),
-    ]
 }
 
 #[cfg(test)]

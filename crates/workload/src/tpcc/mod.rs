@@ -3,7 +3,7 @@
 //! After revision 5.11 of the standard. What comes out is derived from TPC-C
 //! and no result in the TPC's sense. The tables are in `schema`, their first
 //! rows in `population`, what is drawn by chance in [`random`]; the rules are
-//! in `conditions`, `audits` and `sanity`, the routines of `procs=1` in
+//! in `conditions`, `invariants`, `audits`, `told` and `sanity`, the routines of `procs=1` in
 //! [`functions`].
 
 pub mod answer;
@@ -14,6 +14,7 @@ mod delivery;
 mod district;
 pub mod functions;
 pub mod input;
+mod invariants;
 mod new_order;
 mod order_status;
 pub mod params;
@@ -72,6 +73,10 @@ pub struct Loaded {
     pub constants: Constants,
     /// Which population it is.
     pub profile: Profile,
+    /// Warehouses.
+    pub warehouses: u64,
+    /// The seed of all rows.
+    pub seed: u64,
 }
 
 /// TPC-C at a number of warehouses.

@@ -135,6 +135,16 @@ const fn within_warehouse(district: u64) -> u64 {
     district % DISTRICTS + 1
 }
 
+/// How much of an item is in stock at first.
+const fn quantity(rng: &mut Rng) -> u64 {
+    rng.between(10, 100)
+}
+
+/// The initial `s_quantity` of a row of stock, counted from 0.
+pub(super) const fn stock_quantity(seed: u64, row: u64) -> u64 {
+    quantity(&mut Rng::new(seed, STOCK as u64, row))
+}
+
 fn new_order(row: u64, out: &mut Vec<u8>) {
     let district = row / UNDELIVERED;
     number(FIRST_UNDELIVERED + row % UNDELIVERED, out);
@@ -258,7 +268,8 @@ impl Maker<'_> {
         let mut rng = self.rng(STOCK, row);
         number(row % ITEMS + 1, out);
         number(row / ITEMS + 1, out);
-        number(rng.between(10, 100), out);
+        // Drawn first: it is asked for alone by `stock_quantity`.
+        number(quantity(&mut rng), out);
         for _ in 0..DISTRICTS {
             rng.push_letters(24, out);
             out.push(b'\t');

@@ -12,9 +12,8 @@ const ROWS_QUERY: &str = "SELECT (SELECT count(*) FROM warehouse) AS warehouses,
      (SELECT count(*) FROM district) AS districts, \
      (SELECT coalesce(max(w_id), 0) FROM warehouse) AS last";
 
-/// What the tables tell of their load: the number of warehouses and the rest.
-/// `None` where a part of it is missing.
-fn read_loaded(session: &mut dyn Session) -> Result<Option<(u64, Loaded)>, AccessError> {
+/// What the tables tell of their load; `None` where a part of it is missing.
+fn read_loaded(session: &mut dyn Session) -> Result<Option<Loaded>, AccessError> {
     let (_, rows) = session.query(PARAMETERS_QUERY).map_err(|source| AccessError::Statement {
         what: WHAT,
         sql: PARAMETERS_QUERY.to_owned(),
@@ -31,7 +30,8 @@ fn read_loaded(session: &mut dyn Session) -> Result<Option<(u64, Loaded)>, Acces
         let profile = value("profile").and_then(Profile::by_name)?;
         let (c_last, c_id, ol_i_id) = (number("c_last")?, number("c_id")?, number("ol_i_id")?);
         let constants = Constants { c_last, c_id, ol_i_id };
-        Some((number("warehouses")?, Loaded { constants, profile }))
+        let (warehouses, seed) = (number("warehouses")?, number("seed")?);
+        Some(Loaded { constants, profile, warehouses, seed })
     };
     Ok(told())
 }
@@ -42,7 +42,7 @@ pub(super) fn loaded(tpcc: &Tpcc, session: &mut dyn Session) -> Result<Loaded, A
         return Ok(loaded);
     }
     let told = read_loaded(session)?;
-    told.map(|(_, loaded)| loaded).ok_or_else(|| AccessError::Answer {
+    told.ok_or_else(|| AccessError::Answer {
         what: WHAT,
         sql: PARAMETERS_QUERY.to_owned(),
         answer: "rows are missing".to_owned(),
@@ -86,9 +86,10 @@ pub(super) fn probe(
         }
         Err(error) => return Err(error.into()),
     };
-    let Some((scale, loaded)) = told else {
+    let Some(loaded) = told else {
         return Err(incomplete("tpcc_parameters has not all of its rows".to_owned(), tpcc.scale));
     };
+    let scale = loaded.warehouses;
     let found = match read_figures(session, WHAT, ROWS_QUERY) {
         Ok(found) => found,
         Err(AccessError::Statement { source, .. }) if source.is_undefined_table() => {

@@ -8,7 +8,8 @@ use pgdyno_target::dialect::{Dialect, ForeignKeys};
 use super::terminal::TpccTerminals;
 use super::transactions;
 use super::{
-    DESCRIPTION, Profile, Tpcc, audits, conditions, population, probe, reset, sanity, schema, told,
+    DESCRIPTION, Profile, Tpcc, audits, conditions, invariants, population, probe, reset, sanity,
+    schema, told,
 };
 use crate::audit::{AccessError, ProbeError};
 use crate::condition::Condition;
@@ -133,7 +134,12 @@ impl Workload for Tpcc {
     }
 
     fn conditions(&self, _dialect: &dyn Dialect) -> Vec<Condition> {
-        conditions::conditions(self.params.profile)
+        let mut all = conditions::conditions(self.params.profile);
+        if self.params.profile == Profile::Faithful {
+            // Needs the seed, which is known once the tables were looked at.
+            all.extend(self.loaded().map(|loaded| invariants::stock_since_load(&loaded)));
+        }
+        all
     }
 
     fn probe(&self, session: &mut dyn Session, target: &str) -> Result<Found, ProbeError> {

@@ -1,0 +1,173 @@
+//! What a correct implementation keeps beyond the standard's twelve
+//! conditions: stock, counters and lines follow from the orders and payments
+//! that changed them, and no row refers to one that is not there.
+//!
+//! Tables that are spread by warehouse are joined by their warehouse, or with
+//! a grouped part of the other: joins of other kinds are not had everywhere.
+
+use super::conditions::{PAID, full};
+use super::population::stock_quantity;
+use super::shapes::{CROSSING, FOREIGN_KEYS, SHAPES};
+use super::{ITEMS, Loaded};
+use crate::condition::{Asked, Condition};
+
+/// The rules that need to know nothing of the load.
+pub(super) fn conditions() -> Vec<Condition> {
+    vec![stock(), customers(), lines(), new_lines(), references()]
+}
+
+fn stock() -> Condition {
+    full(
+        "tpcc stock",
+        "s_quantity is 10 to 100; s_ytd, s_order_cnt and s_remote_cnt are those of the lines",
+        "SELECT s_i_id FROM stock LEFT JOIN (SELECT ol_supply_w_id, ol_i_id, \
+         sum(ol_quantity) AS ytd, count(*) AS orders, \
+         sum(CASE WHEN ol_supply_w_id <> ol_w_id THEN 1 ELSE 0 END) AS remote \
+         FROM order_line WHERE ol_o_id > 3000 GROUP BY ol_supply_w_id, ol_i_id) l \
+         ON ol_supply_w_id = s_w_id AND ol_i_id = s_i_id \
+         WHERE s_quantity NOT BETWEEN 10 AND 100 OR s_ytd <> coalesce(l.ytd, 0) \
+         OR s_order_cnt <> coalesce(l.orders, 0) OR s_remote_cnt <> coalesce(l.remote, 0)",
+    )
+}
+
+fn customers() -> Condition {
+    full(
+        "tpcc customers",
+        "c_payment_cnt and c_ytd_payment are those of the history, c_delivery_cnt of the orders",
+        &format!(
+            "SELECT c_id FROM customer LEFT JOIN {PAID} \
+             LEFT JOIN (SELECT o_w_id, o_d_id, o_c_id, count(*) AS deliveries FROM orders \
+             WHERE o_id > 2100 AND o_carrier_id IS NOT NULL GROUP BY o_w_id, o_d_id, o_c_id) o \
+             ON o_w_id = c_w_id AND o_d_id = c_d_id AND o_c_id = c_id \
+             WHERE c_payment_cnt <> coalesce(p.payments, 0) \
+             OR c_ytd_payment <> coalesce(p.amount, 0) \
+             OR c_delivery_cnt <> coalesce(o.deliveries, 0)"
+        ),
+    )
+}
+
+fn lines() -> Condition {
+    full(
+        "tpcc lines",
+        "each line has its order, lines count from 1, and o_all_local tells of their supply",
+        "SELECT coalesce(o_id, ol_o_id) FROM orders FULL JOIN (SELECT ol_w_id, ol_d_id, \
+         ol_o_id, min(ol_number) AS first, max(ol_number) AS last, count(*) AS n, \
+         sum(CASE WHEN ol_supply_w_id <> ol_w_id THEN 1 ELSE 0 END) AS remote \
+         FROM order_line GROUP BY ol_w_id, ol_d_id, ol_o_id) l \
+         ON ol_w_id = o_w_id AND ol_d_id = o_d_id AND ol_o_id = o_id \
+         WHERE o_id IS NULL OR l.n IS NULL OR l.first <> 1 OR l.last <> l.n \
+         OR (o_all_local = 1) <> (l.remote = 0)",
+    )
+}
+
+/// What a new order writes into its lines.
+fn new_lines() -> Condition {
+    let texts: String = (1..=10).map(|d| format!("WHEN {d} THEN s_dist_{d:02} ")).collect();
+    let text = format!("CASE ol_d_id {texts}END");
+    full(
+        "tpcc new lines",
+        "lines since the load cost quantity times price and have the text of stock and district",
+        &format!(
+            "SELECT ol_o_id FROM order_line JOIN item ON i_id = ol_i_id \
+             WHERE ol_o_id > 3000 AND ol_amount <> ol_quantity * i_price \
+             UNION ALL SELECT ol_o_id FROM order_line JOIN stock ON s_w_id = ol_w_id \
+             AND s_i_id = ol_i_id WHERE ol_o_id > 3000 AND ol_supply_w_id = ol_w_id \
+             AND ol_dist_info IS DISTINCT FROM {text} \
+             UNION ALL SELECT s_i_id FROM stock JOIN (SELECT DISTINCT ol_supply_w_id, ol_i_id, \
+             ol_d_id, ol_dist_info FROM order_line WHERE ol_o_id > 3000 \
+             AND ol_supply_w_id <> ol_w_id) l ON s_w_id = ol_supply_w_id AND s_i_id = ol_i_id \
+             WHERE ol_dist_info IS DISTINCT FROM {text}"
+        ),
+    )
+}
+
+/// Nine of the ten references, for databases that do not enforce them; that of
+/// a line to its order is in [`lines`].
+fn references() -> Condition {
+    let parts: Vec<String> = FOREIGN_KEYS
+        .iter()
+        .filter(|(name, ..)| *name != "order_line_order")
+        .map(|&(name, table, columns, parent)| {
+            let (parent, keys) = parent_of(parent);
+            let pairs: Vec<String> = columns
+                .split(", ")
+                .zip(&keys)
+                .map(|(column, key)| format!("c.{column} = p.{key}"))
+                .collect();
+            let on = pairs.join(" AND ");
+            if CROSSING.contains(&name) {
+                let distinct = format!("(SELECT DISTINCT {columns} FROM {table})");
+                format!(
+                    "(SELECT count(*) FROM {distinct} c) - \
+                     (SELECT count(*) FROM {parent} p JOIN {distinct} c ON {on})"
+                )
+            } else {
+                let key = &keys[0];
+                format!(
+                    "(SELECT count(*) FROM {table} c LEFT JOIN {parent} p ON {on} \
+                     WHERE p.{key} IS NULL)"
+                )
+            }
+        })
+        .collect();
+    Condition {
+        name: "tpcc references",
+        title: "no row refers to a warehouse, district, customer, order, item or stock that is not \
+                there",
+        asked: Asked::FullAudit,
+        sql: format!("SELECT {}", parts.join(" + ")),
+    }
+}
+
+/// What a foreign key refers to: the table, and its columns where they are
+/// named, else its key.
+fn parent_of(parent: &'static str) -> (&'static str, Vec<&'static str>) {
+    if let Some((table, columns)) = parent.split_once(" (") {
+        return (table, columns.trim_end_matches(')').split(", ").collect());
+    }
+    let shape = SHAPES.iter().find(|shape| shape.name == parent);
+    (parent, shape.map(|shape| shape.key.to_vec()).unwrap_or_default())
+}
+
+/// Stock falls by what is ordered, and rises by 91 when it runs low: so the
+/// rest of `s_quantity + s_ytd` by 91 stays what it was at the load. Taken
+/// times the item's number, so that no two rows can be off unseen.
+pub(super) fn stock_since_load(loaded: &Loaded) -> Condition {
+    let expected: u128 = (0..loaded.warehouses.saturating_mul(ITEMS))
+        .map(|row| {
+            let rest = stock_quantity(loaded.seed, row) % 91;
+            u128::from(rest) * u128::from(row % ITEMS + 1)
+        })
+        .sum();
+    Condition {
+        name: "tpcc stock since the load",
+        title: "s_quantity fell by s_ytd since the load, but for multiples of 91",
+        asked: Asked::FullAudit,
+        sql: format!(
+            "SELECT CASE WHEN sum((s_quantity + s_ytd::bigint) % 91 * s_i_id) = {expected} \
+             THEN 0 ELSE 1 END FROM stock"
+        ),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Every reference but that of a line is asked, with the columns of both
+    /// sides.
+    #[test]
+    fn references_are_the_standards() {
+        let sql = references().sql;
+        assert_eq!(sql.matches("(SELECT count(*) FROM").count(), 7 + 2 * 2);
+        for part in [
+            "FROM district c LEFT JOIN warehouse p ON c.d_w_id = p.w_id WHERE p.w_id IS NULL",
+            "FROM stock c LEFT JOIN item p ON c.s_i_id = p.i_id WHERE",
+            "new_order c LEFT JOIN orders p ON c.no_w_id = p.o_w_id AND c.no_d_id = p.o_d_id AND \
+             c.no_o_id = p.o_id",
+            "c.ol_supply_w_id = p.s_w_id AND c.ol_i_id = p.s_i_id",
+        ] {
+            assert!(sql.contains(part), "{part}\n{sql}");
+        }
+    }
+}
