@@ -3,10 +3,10 @@
 //!
 //! All are called outside of a transaction block. Their inputs are those that
 //! a terminal draws; nothing is drawn in the server, so that both forms of a
-//! transaction do the same work with the same inputs. Rows are locked in one
-//! order everywhere: district before stock by (warehouse, item) in a new order;
-//! customer, district, warehouse in a payment, as in the client's form, and
-//! warehouse, district, customer in HammerDB's profile, as there.
+//! transaction do the same work with the same inputs. Rows are locked in the
+//! order of the client's form, in both profiles, so that a mix of both forms
+//! does not deadlock: stock by (warehouse, item), then district in a new order;
+//! customer, district, warehouse in a payment.
 //!
 //! | routine | call | answer |
 //! |---|---|---|
@@ -19,7 +19,10 @@
 //! `neword` is a procedure because only a procedure can roll back without an
 //! error and without a subtransaction around its work.
 
+mod neword;
+
 use super::Profile;
+use neword::neword;
 
 /// INOUT parameters at the end of `neword`: `o_id`, `entry_d`, `w_tax`,
 /// `d_tax`, `discount`, `last`, `credit`, `total`, `names`, `prices`,
@@ -45,106 +48,6 @@ const SIGNATURES: [&str; 5] = [
     "int, int",
     "int, int, int",
 ];
-
-/// What differs between the profiles in `neword`.
-///
-/// In the faithful one an amount is quantity times price, the three counters
-/// of the stock are kept, and an unknown item rolls everything back. HammerDB
-/// puts taxes and discount into the amount, leaves the counters alone, and
-/// commits the order with a line that has no amount.
-const NEWORD: &str = "\
-CREATE PROCEDURE neword(in_w int, in_d int, in_c int, in_items int[], in_supplies int[], \
-in_quantities int[], INOUT o_id int, INOUT entry_d timestamptz, INOUT w_tax numeric, \
-INOUT d_tax numeric, INOUT discount numeric, INOUT last text, INOUT credit text, \
-INOUT total numeric, INOUT names text[], INOUT prices numeric[], INOUT stocks int[], \
-INOUT brands text[], INOUT amounts numeric[], INOUT rolled_back boolean)
-LANGUAGE plpgsql AS $pgdyno$
-#variable_conflict use_column
-DECLARE
-  line record;
-  place record;
-  lines int := cardinality(in_items);
-  infos text[] := array_fill(NULL::text, ARRAY[lines]);
-  factor numeric;
-BEGIN
-  rolled_back := false;
-  entry_d := now();
-  names := infos;
-  brands := infos;
-  prices := array_fill(NULL::numeric, ARRAY[lines]);
-  amounts := prices;
-  stocks := array_fill(NULL::int, ARRAY[lines]);
-  SELECT w.w_tax INTO neword.w_tax FROM warehouse w WHERE w.w_id = in_w;
-  UPDATE district d SET d_next_o_id = d.d_next_o_id + 1 WHERE d.d_w_id = in_w AND d.d_id = in_d
-    RETURNING d.d_next_o_id - 1, d.d_tax INTO neword.o_id, neword.d_tax;
-  SELECT c.c_discount, c.c_last, c.c_credit INTO neword.discount, neword.last, neword.credit
-    FROM customer c WHERE c.c_w_id = in_w AND c.c_d_id = in_d AND c.c_id = in_c;
-  factor := (1 - neword.discount) * (1 + neword.w_tax + neword.d_tax);
-  INSERT INTO orders (o_id, o_d_id, o_w_id, o_c_id, o_entry_d, o_ol_cnt, o_all_local)
-    VALUES (neword.o_id, in_d, in_w, in_c, neword.entry_d, lines,
-      CASE WHEN in_w = ALL (in_supplies) THEN 1 ELSE 0 END);
-  INSERT INTO new_order (no_o_id, no_d_id, no_w_id) VALUES (neword.o_id, in_d, in_w);
-  FOR line IN
-    SELECT u.n::int AS n, u.item, u.supply, u.quantity, i.i_price, i.i_name,
-        i.i_data LIKE '%ORIGINAL%' AS is_original
-      FROM unnest(in_items, in_supplies, in_quantities)
-        WITH ORDINALITY AS u(item, supply, quantity, n)
-      LEFT JOIN item i ON i.i_id = u.item
-      ORDER BY u.supply, u.item, u.n
-  LOOP
-    IF line.i_price IS NULL THEN
-      {unknown}
-      CONTINUE;
-    END IF;
-    UPDATE stock s SET s_quantity = s.s_quantity - line.quantity
-          + CASE WHEN s.s_quantity >= line.quantity + 10 THEN 0 ELSE 91 END{counters}
-      WHERE s.s_w_id = line.supply AND s.s_i_id = line.item
-      RETURNING s.s_quantity, s.s_data LIKE '%ORIGINAL%' AS is_original, CASE in_d
-        WHEN 1 THEN s.s_dist_01 WHEN 2 THEN s.s_dist_02 WHEN 3 THEN s.s_dist_03
-        WHEN 4 THEN s.s_dist_04 WHEN 5 THEN s.s_dist_05 WHEN 6 THEN s.s_dist_06
-        WHEN 7 THEN s.s_dist_07 WHEN 8 THEN s.s_dist_08 WHEN 9 THEN s.s_dist_09
-        ELSE s.s_dist_10 END AS dist INTO place;
-    names[line.n] := line.i_name;
-    prices[line.n] := line.i_price;
-    stocks[line.n] := place.s_quantity;
-    brands[line.n] := CASE WHEN line.is_original AND place.is_original THEN 'B' ELSE 'G' END;
-    infos[line.n] := place.dist;
-    amounts[line.n] := {amount};
-  END LOOP;
-  IF rolled_back THEN
-    ROLLBACK;
-    RETURN;
-  END IF;
-  INSERT INTO order_line (ol_o_id, ol_d_id, ol_w_id, ol_number, ol_i_id, ol_supply_w_id,
-      ol_quantity, ol_amount, ol_dist_info)
-    SELECT neword.o_id, in_d, in_w, u.n, u.item, u.supply, u.quantity, u.amount, u.info
-      FROM unnest(in_items, in_supplies, in_quantities, amounts, infos)
-        WITH ORDINALITY AS u(item, supply, quantity, amount, info, n);
-  SELECT {total} INTO neword.total FROM unnest(amounts) AS u(amount);
-END
-$pgdyno$";
-
-/// Puts the differences of a profile into [`NEWORD`].
-fn neword(profile: Profile) -> String {
-    let [unknown, counters, amount, total] = match profile {
-        Profile::Faithful => [
-            "rolled_back := true;",
-            ",
-          s_ytd = s.s_ytd + line.quantity, s_order_cnt = s.s_order_cnt + 1,
-          s_remote_cnt = s.s_remote_cnt + CASE WHEN line.supply = in_w THEN 0 ELSE 1 END",
-            "line.quantity * line.i_price",
-            "sum(u.amount) * factor",
-        ],
-        Profile::Hammerdb => {
-            ["", "", "round(line.quantity * line.i_price * factor, 2)", "sum(u.amount)"]
-        }
-    };
-    NEWORD
-        .replace("{unknown}", unknown)
-        .replace("{counters}", counters)
-        .replace("{amount}", amount)
-        .replace("{total}", total)
-}
 
 /// The customer in the middle of those with one last name, by first name:
 /// position ceil(n / 2), counted from 1 (clause 2.5.2.2).
@@ -199,19 +102,14 @@ fn payment(profile: Profile) -> String {
       payment.c_balance, payment.c_data;"
     );
     // The rows that all wait for are written last and so held the shortest
-    // time, as in the client's form; HammerDB takes them first.
+    // time, as in the client's form.
     let history = format!(
         "\
   INSERT INTO history (h_c_id, h_c_d_id, h_c_w_id, h_d_id, h_w_id, h_date, h_amount, h_data)
     VALUES (found_c, in_c_d, in_c_w, in_d, in_w, payment.h_date, in_amount,
       w_name || '{gap}' || d_name);"
     );
-    let work = match profile {
-        Profile::Faithful => {
-            [&customer, PAID_NAMES, &history, PAID_DISTRICT, PAID_WAREHOUSE].join("\n")
-        }
-        Profile::Hammerdb => [PAID_WAREHOUSE, PAID_DISTRICT, &customer, &history].join("\n"),
-    };
+    let work = [&customer, PAID_NAMES, &history, PAID_DISTRICT, PAID_WAREHOUSE].join("\n");
     format!(
         "\
 CREATE FUNCTION payment(in_w int, in_d int, in_c_w int, in_c_d int, in_c int, in_last text, \
