@@ -120,3 +120,112 @@ fn plans_are_taken_back(server: &EmbeddedServer) {
     assert!(notes[0].starts_with("the cost of \"bad\": "), "{notes:?}");
     assert_eq!(session.query_one_i64("SELECT count(*) FROM t").unwrap(), 0);
 }
+
+/// What each vendor's views hold of waits, by their documents: how they are
+/// made here, and by how much which event grew.
+struct Vendor {
+    dialect: &'static str,
+    group: &'static str,
+    make: &'static [&'static str],
+    grow: &'static str,
+    labels: &'static [(&'static str, &'static str)],
+    figure: (&'static str, f64),
+}
+
+const VENDORS: [Vendor; 4] = [
+    Vendor {
+        dialect: "aurora-postgres",
+        group: "aurora_stat_system_waits",
+        make: &[
+            "CREATE TABLE waits (type_id int, event_id int, waits bigint, wait_time bigint)",
+            "INSERT INTO waits VALUES (1, 10, 3, 500), (2, 20, 4, 900)",
+            "CREATE FUNCTION aurora_stat_system_waits() RETURNS SETOF waits LANGUAGE sql \
+             AS 'SELECT * FROM waits'",
+            "CREATE FUNCTION aurora_stat_wait_type(OUT type_id int, OUT type_name text) \
+             RETURNS SETOF record LANGUAGE sql AS $$VALUES (1, 'Lock'), (2, 'IO')$$",
+            "CREATE FUNCTION aurora_stat_wait_event(OUT type_id int, OUT event_id int, \
+             OUT event_name text) RETURNS SETOF record LANGUAGE sql \
+             AS $$VALUES (1, 10, 'tuple'), (2, 20, 'XactSync')$$",
+        ],
+        grow: "UPDATE waits SET waits = waits + 5, wait_time = wait_time + 70 WHERE type_id = 2",
+        labels: &[("type_name", "IO"), ("event_name", "XactSync")],
+        figure: ("wait_us", 70.0),
+    },
+    Vendor {
+        dialect: "aurora-limitless",
+        group: "limitless_stat_system_waits",
+        make: &[
+            "CREATE SCHEMA rds_aurora",
+            "CREATE TABLE rds_aurora.limitless_stat_system_waits (subcluster_id text, \
+             subcluster_type text, type_name text, event_name text, waits bigint, wait_time bigint)",
+            "INSERT INTO rds_aurora.limitless_stat_system_waits VALUES \
+             ('2', 'router', 'Lock', 'tuple', 1, 10), ('4', 'shard', 'Lock', 'tuple', 1, 10)",
+        ],
+        grow: "UPDATE rds_aurora.limitless_stat_system_waits SET wait_time = 33 \
+               WHERE subcluster_id = '4'",
+        labels: &[("subcluster_id", "4"), ("subcluster_type", "shard"), ("event_name", "tuple")],
+        figure: ("wait_us", 23.0),
+    },
+    Vendor {
+        dialect: "yugabytedb",
+        group: "yb_active_session_history",
+        make: &[
+            "CREATE TABLE yb_active_session_history (sample_time timestamptz, \
+             wait_event_component text, wait_event_class text, wait_event text, \
+             sample_weight real)",
+            // Of another run.
+            "INSERT INTO yb_active_session_history VALUES \
+             (now() - interval '1 day', 'YSQL', 'TServerWait', 'StorageFlush', 100)",
+        ],
+        grow: "INSERT INTO yb_active_session_history VALUES \
+               (clock_timestamp(), 'YSQL', 'TServerWait', 'StorageFlush', 2), \
+               (clock_timestamp(), 'YSQL', 'TServerWait', 'StorageFlush', 3)",
+        labels: &[("wait_event_class", "TServerWait"), ("wait_event", "StorageFlush")],
+        figure: ("samples", 5.0),
+    },
+    Vendor {
+        dialect: "cockroachdb",
+        group: "transaction_contention_events",
+        make: &[
+            "CREATE SCHEMA crdb_internal",
+            "CREATE TABLE crdb_internal.transaction_contention_events \
+             (collection_ts timestamptz, contention_duration interval)",
+            "INSERT INTO crdb_internal.transaction_contention_events VALUES \
+             (now() - interval '1 day', '9 s')",
+        ],
+        grow: "INSERT INTO crdb_internal.transaction_contention_events VALUES \
+               (clock_timestamp(), '1.5 s'), (clock_timestamp(), '0.5 s')",
+        labels: &[],
+        figure: ("wait_s", 2.0),
+    },
+];
+
+/// Waits that vendors count are read in the shape that they document; of a
+/// buffer of events only those of the run count.
+#[test]
+fn waits_of_vendors() {
+    let server =
+        EmbeddedServer::start(&EmbeddedConfig { no_fsync: true, ..EmbeddedConfig::default() })
+            .unwrap();
+    let mut session = connect(&server);
+    for vendor in VENDORS {
+        for sql in vendor.make {
+            session.execute(sql).unwrap();
+        }
+        let all = dialect_by_name(vendor.dialect).unwrap().statistics(Some(150_000));
+        let queries: Vec<_> =
+            all.queries.into_iter().filter(|query| query.name() == vendor.group).collect();
+        let before = read(&mut session, &queries);
+        session.execute(vendor.grow).unwrap();
+        let after = read_again(&mut session, &queries, &before);
+        let found = compare(&queries, &before, &after);
+        let group = found.group(vendor.group).unwrap_or_else(|| panic!("{found:?}"));
+        assert_eq!((group.rows.len(), group.verified), (1, false), "{found:?}");
+        let row = &group.rows[0];
+        for (name, label) in vendor.labels {
+            assert_eq!(row.labels[*name], *label, "{found:?}");
+        }
+        let (name, grown) = vendor.figure;
+        assert_eq!(row.figures[name].difference, Some(grown), "{found:?}");
+    }
+}

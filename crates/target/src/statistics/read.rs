@@ -22,6 +22,10 @@ const SESSIONS_MAX: Duration = Duration::from_secs(3);
 /// How often they are counted.
 const SESSIONS_LOOK: Duration = Duration::from_millis(20);
 
+/// Events so long before the first reading are taken for events of the run: the
+/// server looks at its clock some time after the question was sent.
+const EVENTS_MARGIN: Duration = Duration::from_secs(1);
+
 /// Characters of a label that are kept; the texts of statements can be long.
 const LABEL_CHARS_MAX: usize = 200;
 
@@ -83,7 +87,7 @@ fn question<'a>(query: &'a StatisticsQuery, since: Option<Duration>) -> Option<C
     if !query.sql.contains(SECONDS) {
         return Some(Cow::Borrowed(&query.sql));
     }
-    let seconds = format!("{:.3}", since?.as_secs_f64());
+    let seconds = format!("{:.3}", (since? + EVENTS_MARGIN).as_secs_f64());
     Some(Cow::Owned(query.sql.replace(SECONDS, &seconds)))
 }
 
@@ -297,7 +301,7 @@ mod tests {
         let events = StatisticsQuery::counters("v", "SELECT 1 WHERE age < {seconds}");
         assert_eq!(question(&events, None), None);
         let asked = question(&events, Some(Duration::from_millis(2500)));
-        assert_eq!(asked.as_deref(), Some("SELECT 1 WHERE age < 2.500"));
+        assert_eq!(asked.as_deref(), Some("SELECT 1 WHERE age < 3.500"));
         assert_eq!(question(&query(), None).as_deref(), Some(""));
     }
 
