@@ -8,6 +8,7 @@
 use std::fmt;
 use std::ops::Range;
 
+use crate::comment::rows;
 use crate::lex::{self, Kind};
 use crate::script::{CommandKind, Script};
 
@@ -37,17 +38,6 @@ const BEHIND: &str =
     "it stands behind a command and would count for the next; it belongs on a line before its own";
 const NOTHING: &str = "no statement follows; it belongs on the line before its statement";
 const TWICE: &str = "the same statement is declared once more below";
-
-/// The rows that a line comment declares: `-- pgdyno: rows N`.
-pub(crate) fn rows(comment: &[u8]) -> Option<u64> {
-    let text = std::str::from_utf8(comment).ok()?.strip_prefix("--")?.trim();
-    let behind = text.strip_prefix("pgdyno:")?.trim_start().strip_prefix("rows")?;
-    let number = behind.trim_start();
-    let is_apart = number.len() < behind.len();
-    // Rust would also take "+1".
-    let is_number = number.bytes().all(|byte| byte.is_ascii_digit());
-    if is_apart && is_number { number.parse().ok() } else { None }
-}
 
 /// Whether a line comment is meant for pgdyno, right or wrong. A sentence that
 /// only mentions it is not.

@@ -225,7 +225,7 @@ impl<'a> SqlLexer<'a> {
             }
             let stretch = &self.source[start..end];
             if kind == Kind::Blank && collected.text.is_empty() {
-                if let Some(rows) = crate::declared::rows(stretch) {
+                if let Some(rows) = crate::comment::rows(stretch) {
                     collected.rows_declared = Some(rows);
                 }
                 continue;

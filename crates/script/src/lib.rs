@@ -9,6 +9,7 @@
 
 pub mod builtin;
 pub mod choice;
+mod comment;
 mod conditional;
 pub mod declared;
 mod equalities;
@@ -25,6 +26,7 @@ pub mod random;
 pub mod script;
 pub mod sql;
 pub mod statement;
+pub mod text;
 pub mod value;
 pub mod vars;
 

@@ -7,16 +7,22 @@ use crate::lex::{Collected, SqlLexer, Stop};
 use crate::names::{Names, is_valid_name};
 use crate::number;
 use crate::script::{
-    Amount, Command, CommandKind, SQL_LABEL_MAX, Script, Shell, ShellWord, Sleep, Target, WORDS_MAX,
+    Amount, Command, CommandKind, Script, Shell, ShellWord, Sleep, Target, WORDS_MAX,
 };
-use crate::sql::{Sql, Store, StoreMode};
+use crate::sql::{SQL_LABEL_MAX, Sql, Store, StoreMode};
+
+impl Script {
+    /// Compiles a script. `name` is the file's name or a built-in script's description.
+    ///
+    /// # Errors
+    /// A fault in the text, an empty script, or conditionals that do not nest.
+    pub fn parse(name: &str, source: &[u8], names: &mut Names) -> Result<Self, ScriptError> {
+        parse_script(name, source, names)
+    }
+}
 
 /// See [`Script::parse`].
-pub(crate) fn parse_script(
-    name: &str,
-    source: &[u8],
-    names: &mut Names,
-) -> Result<Script, ScriptError> {
+fn parse_script(name: &str, source: &[u8], names: &mut Names) -> Result<Script, ScriptError> {
     // pgbench holds scripts as C strings.
     let source = memchr::memchr(0, source).map_or(source, |end| &source[..end]);
     let mut reader = Reader { name, source, names, commands: Vec::new() };

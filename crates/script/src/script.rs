@@ -2,7 +2,7 @@
 
 use crate::error::{RunError, ScriptError};
 use crate::expr::Expr;
-use crate::names::{Names, Slot};
+use crate::names::Slot;
 use crate::number;
 use crate::sql::Sql;
 use crate::vars::Vars;
@@ -13,9 +13,6 @@ pub const WORDS_MAX: usize = 256;
 pub const SHELL_COMMAND_MAX: usize = 254;
 /// Most bytes that are read of a `\setshell` command's first line.
 pub const SHELL_RESULT_MAX: usize = 63;
-/// Most bytes of an SQL command's first line in reports.
-pub const SQL_LABEL_MAX: usize = 127;
-
 /// A compiled script.
 #[derive(Debug, Clone)]
 pub struct Script {
@@ -34,7 +31,7 @@ pub struct Command {
     pub line: u32,
     /// Bytes in the source: SQL from its first kept byte, a meta command from its backslash.
     pub span: std::ops::Range<usize>,
-    /// What reports show: the first line of SQL (at most [`SQL_LABEL_MAX`]
+    /// What reports show: the first line of SQL (at most [`crate::sql::SQL_LABEL_MAX`]
     /// bytes, more only if a letter would be cut), the whole text of a meta command.
     pub label: String,
     /// Words of a meta command, its name as typed first; empty for SQL. `\set`
@@ -278,14 +275,6 @@ impl Shell {
 }
 
 impl Script {
-    /// Compiles a script. `name` is the file's name or a built-in script's description.
-    ///
-    /// # Errors
-    /// A fault in the text, an empty script, or conditionals that do not nest.
-    pub fn parse(name: &str, source: &[u8], names: &mut Names) -> Result<Self, ScriptError> {
-        crate::meta::parse_script(name, source, names)
-    }
-
     /// For the extended protocol: no statement may have more variables than [`crate::sql::PARAMS_MAX`].
     ///
     /// # Errors
@@ -303,6 +292,7 @@ impl Script {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::names::Names;
 
     fn first(source: &str, names: &mut Names) -> CommandKind {
         let script = Script::parse("test", source.as_bytes(), names).expect(source);

@@ -4,9 +4,11 @@ use std::ops::Range;
 
 use crate::error::ScriptError;
 use crate::names::{Names, Slot, is_name_byte, is_name_start};
-use crate::script::SQL_LABEL_MAX;
 use crate::statement::{SqlKind, statements};
 use crate::vars::Vars;
+
+/// Most bytes of an SQL command's first line in reports.
+pub const SQL_LABEL_MAX: usize = 127;
 
 /// Most variables of one statement in the extended protocol: pgbench's limit
 /// of 256 words in a command, less one.

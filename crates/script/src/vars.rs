@@ -2,7 +2,7 @@
 
 use crate::error::RunError;
 use crate::names::{Names, Slot, is_valid_name};
-use crate::number::{self, TextKind};
+use crate::text::{TextKind, classify};
 use crate::value::Value;
 
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -127,7 +127,7 @@ impl Vars {
             return Err(undefined());
         }
         let text = || String::from_utf8_lossy(&variable.text).into_owned();
-        let value = match number::classify(&variable.text) {
+        let value = match classify(&variable.text) {
             TextKind::Value(value) => value,
             TextKind::Empty => return Err(RunError::EmptyVariable),
             TextKind::IntOutOfRange => return Err(RunError::BigintRange { text: text() }),

@@ -8,6 +8,7 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
+pub use crate::auth::ChannelBinding;
 use crate::auth::PasswordSource;
 use crate::secret::Secret;
 
@@ -72,18 +73,6 @@ pub enum SslRootCert {
     System,
     /// This file.
     File(PathBuf),
-}
-
-/// `channel_binding`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum ChannelBinding {
-    /// Never.
-    Disable,
-    /// Where TLS and the server offer it.
-    #[default]
-    Prefer,
-    /// Or no connection.
-    Require,
 }
 
 /// `target_session_attrs`.

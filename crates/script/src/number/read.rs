@@ -12,7 +12,7 @@ pub(crate) fn skip_blanks(text: &[u8]) -> &[u8] {
 }
 
 /// A sign, if there is one, and the rest.
-pub(super) fn split_sign(text: &[u8]) -> (bool, &[u8]) {
+pub(crate) fn split_sign(text: &[u8]) -> (bool, &[u8]) {
     match text.split_first() {
         Some((b'-', rest)) => (true, rest),
         Some((b'+', rest)) => (false, rest),
@@ -43,7 +43,7 @@ pub(crate) fn long(text: &[u8]) -> (Result<i64, i64>, &[u8]) {
     (signed(negative, digits).ok_or(end), rest)
 }
 
-pub(super) fn signed(negative: bool, digits: &[u8]) -> Option<i64> {
+pub(crate) fn signed(negative: bool, digits: &[u8]) -> Option<i64> {
     digits.iter().try_fold(0_i64, |sum, digit| {
         let digit = i64::from(digit - b'0');
         let sum = sum.checked_mul(10)?;

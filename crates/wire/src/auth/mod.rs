@@ -18,7 +18,6 @@ use md5::{Digest, Md5};
 
 use crate::backend::{ProtocolError, Reader};
 use crate::frontend::{self, EncodeError};
-use crate::options::ChannelBinding;
 use crate::secret::Secret;
 use policy::Method;
 use scram::Scram;
@@ -42,6 +41,18 @@ impl AuthError {
     fn refused(text: impl Into<String>) -> Self {
         Self::Refused(text.into())
     }
+}
+
+/// `channel_binding`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum ChannelBinding {
+    /// Never.
+    Disable,
+    /// Where TLS and the server offer it.
+    #[default]
+    Prefer,
+    /// Or no connection.
+    Require,
 }
 
 /// What the answers are made from. Borrowed for each request, so that nothing

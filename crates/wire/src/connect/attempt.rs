@@ -3,7 +3,6 @@
 use std::io::{self, ErrorKind};
 use std::os::fd::{AsRawFd, RawFd};
 
-use super::connecting::Drive;
 use super::context::ConnectContext;
 use super::endpoint::Endpoint;
 use super::failure::Failure;
@@ -22,6 +21,17 @@ use crate::tls;
 
 /// The first read buffer; a start-up's replies take about 500 bytes.
 const READ_LEN: usize = 4096;
+
+/// What a connection in the making waits for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Drive {
+    /// Its socket must become readable.
+    WantRead,
+    /// Its socket must become writable.
+    WantWrite,
+    /// There is a session: call [`finish`](super::Connecting::finish).
+    Done,
+}
 
 /// What the connection is for.
 pub(crate) enum Purpose {

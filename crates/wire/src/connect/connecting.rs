@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use super::ConnectContext;
+pub use super::attempt::Drive;
 use super::attempt::{Attempt, Purpose};
 use super::failure::{Failure, Next};
 use super::session::version_num;
@@ -15,17 +16,6 @@ use crate::channel::Channel;
 use crate::error::{Error, Kind};
 use crate::options::{SslMode, TargetSessionAttrs};
 use crate::sqlstate::SqlState;
-
-/// What a [`Connecting`] waits for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Drive {
-    /// Its socket must become readable.
-    WantRead,
-    /// Its socket must become writable.
-    WantWrite,
-    /// There is a session: call [`Connecting::finish`].
-    Done,
-}
 
 /// A session, ready for its first query.
 pub struct Connected {

@@ -7,6 +7,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use super::Resolved;
+use super::checked::{Checked, bad_value, error, integer};
 use super::env::Env;
 use super::error::{ConnInfoError, ConnInfoErrorKind};
 use super::parameter::{PARAMETERS, Params, Support};
@@ -30,8 +31,6 @@ const TLS_VERSIONS: [&str; 4] = ["TLSv1", "TLSv1.1", "TLSv1.2", "TLSv1.3"];
 const TLS12: usize = 2;
 /// Position of TLS 1.3.
 const TLS13: usize = 3;
-
-pub(crate) type Checked<T> = Result<T, ConnInfoError>;
 
 /// Builds the options out of parameters to which all defaults were added.
 pub(crate) fn options(params: &Params, env: &dyn Env) -> Checked<Resolved> {
@@ -119,24 +118,6 @@ impl Params {
         let count = self.integer(keyword)?.and_then(|count| u64::try_from(count).ok());
         Ok(count.filter(|count| *count > 0).map(unit))
     }
-}
-
-pub(crate) fn error(kind: ConnInfoErrorKind, message: impl Into<String>) -> ConnInfoError {
-    ConnInfoError::new(kind, message)
-}
-
-fn bad_value(keyword: &str, value: &str) -> ConnInfoError {
-    error(ConnInfoErrorKind::BadValue, format!("invalid {keyword} value: \"{value}\""))
-}
-
-/// Blanks around the digits are allowed, anything else is not.
-pub(crate) fn integer(keyword: &str, text: &str) -> Checked<i32> {
-    text.trim_matches(super::keywords::is_blank).parse().map_err(|_| {
-        error(
-            ConnInfoErrorKind::BadValue,
-            format!("invalid integer value \"{text}\" for connection option \"{keyword}\""),
-        )
-    })
 }
 
 /// Checks the list; it is read again where it is applied.

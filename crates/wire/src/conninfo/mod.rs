@@ -21,6 +21,7 @@
 //! packages put it.
 
 mod build;
+mod checked;
 mod env;
 mod error;
 mod keywords;

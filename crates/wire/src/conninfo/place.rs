@@ -2,7 +2,7 @@
 
 use std::net::IpAddr;
 
-use super::build::{Checked, error, integer};
+use super::checked::{Checked, error, integer};
 use super::env::Env;
 use super::error::ConnInfoErrorKind;
 use super::parameter::Params;
