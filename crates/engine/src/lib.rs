@@ -11,6 +11,7 @@ pub mod observe;
 pub mod outcome;
 pub mod plan;
 mod poller;
+mod prefetch;
 mod request;
 mod run;
 mod timers;

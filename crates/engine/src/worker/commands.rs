@@ -222,6 +222,7 @@ fn send(core: &mut Core, cx: Cx<'_>, client: &mut Client, sql: &Sql) -> Next {
     if !client.in_pipeline {
         client.replies.begin();
     }
+    session::lend_buffer(core, client);
     if cx.plan.protocol == Protocol::Prepared {
         prepare(core, cx, client, number);
     }
@@ -265,8 +266,7 @@ fn wait_for_replies(core: &mut Core, client: &mut Client) -> Next {
 /// out together with the execution: one round trip less than waiting for it.
 fn prepare(core: &Core, cx: Cx<'_>, client: &mut Client, number: u32) {
     let Some(session) = &mut client.session else { return };
-    let prepared = &mut session.prepared[number as usize];
-    if std::mem::replace(prepared, true) {
+    if !session.prepared.insert(number as usize) {
         return;
     }
     let statement = &cx.requests.statements[number as usize];

@@ -176,6 +176,9 @@ pub(super) struct Core {
     pub(super) broken: Vec<u32>,
     /// The clients of one wait; kept for its memory.
     pub(super) ready_clients: Vec<(u32, bool)>,
+    /// The buffer for requests of whoever sends next: sent at once, as nearly
+    /// all are, it serves all clients from the nearest cache.
+    pub(super) spare_out: Vec<u8>,
     /// A variable's name under construction.
     pub(super) name: Vec<u8>,
 }

@@ -12,6 +12,7 @@ mod endpoints;
 mod failures;
 pub(crate) mod log;
 mod measure;
+mod prepared;
 mod procedure;
 mod renew;
 mod replies;
@@ -37,6 +38,7 @@ pub(crate) use self::session::ConnectError;
 pub(crate) use self::start::{Setup, start};
 use crate::plan::RunPlan;
 use crate::poller::{Poller, Timeout};
+use crate::prefetch;
 use crate::request::Requests;
 
 /// How many connections a worker has under way at once while it starts. More
@@ -251,7 +253,8 @@ impl Worker {
         let mut ready = std::mem::take(&mut self.core.ready_clients);
         ready.clear();
         ready.extend(self.core.poller.ready());
-        for (index, closed) in &ready {
+        for (at, (index, closed)) in ready.iter().enumerate() {
+            self.fetch(ready.get(at + 1));
             self.note_delay(self.core.now_ns - woken_ns);
             self.serve(cx, *index as usize, *closed);
         }
@@ -274,6 +277,14 @@ impl Worker {
             advance::advance(&mut self.core, cx, client);
         }
         self.serve_queues(cx);
+    }
+
+    /// Asks for the memory of the client that is served next.
+    #[inline]
+    fn fetch(&self, next: Option<&(u32, bool)>) {
+        if let Some(client) = next.and_then(|(index, _)| self.clients.get(*index as usize)) {
+            prefetch::start_of(client, Client::HOT_BYTES);
+        }
     }
 
     /// How long a client that could go on had to wait for the worker.

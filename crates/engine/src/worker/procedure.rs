@@ -69,6 +69,7 @@ pub(super) fn begin_try(client: &mut Client) {
 /// Steps the terminal, and sends what it pushed.
 pub(super) fn run(core: &mut Core, cx: Cx<'_>, client: &mut Client) -> Flow {
     let Some(mut procedure) = client.procedure.take() else { return Flow::Wait };
+    session::lend_buffer(core, client);
     if std::mem::take(&mut procedure.fresh) {
         procedure.terminal.begin();
         if cx.plan.protocol == Protocol::Prepared {
@@ -230,7 +231,7 @@ fn prepare(core: &Core, cx: Cx<'_>, client: &mut Client) {
     let mut any = false;
     for command in 0..commands {
         let Some(number) = cx.requests.number(client.script, command) else { continue };
-        if std::mem::replace(&mut session.prepared[number as usize], true) {
+        if !session.prepared.insert(number as usize) {
             continue;
         }
         any = true;
@@ -254,12 +255,12 @@ fn prepare(core: &Core, cx: Cx<'_>, client: &mut Client) {
 pub(super) fn forget_prepared(cx: Cx<'_>, client: &mut Client) {
     let Some(session) = &mut client.session else { return };
     if matches!(client.state, State::Awaiting(Awaited::Preparation)) {
-        session.prepared.fill(false);
+        session.prepared.clear();
         return;
     }
     let commands = cx.plan.program.types[client.script].script.commands.len();
     for number in (0..commands).filter_map(|command| cx.requests.number(client.script, command)) {
-        session.prepared[number as usize] = false;
+        session.prepared.remove(number as usize);
     }
 }
 
@@ -269,7 +270,8 @@ pub(super) fn row(client: &mut Client, row: DataRow<'_>) {
     let Some(command) = client.replies.queue.front() else { return };
     let place = client.replies.results as usize;
     if let Err(error) = procedure.terminal.row(place, *command as usize, row) {
-        client.replies.fatal.get_or_insert(Fatal::Protocol { text: error.to_string() });
+        let fatal = Box::new(Fatal::Protocol { text: error.to_string() });
+        client.replies.fatal.get_or_insert(fatal);
     }
 }
 

@@ -88,13 +88,13 @@ fn scan(core: &mut Core, cx: Cx<'_>, client: &mut Client, bytes: &[u8]) -> usize
             Ok(Some(frame)) => {
                 rest = &rest[frame.total_len()..];
                 if let Err(error) = handle(core, cx, client, frame.tag, frame.body) {
-                    client.replies.fatal = Some(Fatal::Protocol { text: error.to_string() });
+                    client.replies.fatal = Some(Box::new(Fatal::Protocol { text: error.to_string() }));
                     return 0;
                 }
             }
             Ok(None) => return keep(cx, client, rest),
             Err(error) => {
-                client.replies.fatal = Some(Fatal::Protocol { text: error.to_string() });
+                client.replies.fatal = Some(Box::new(Fatal::Protocol { text: error.to_string() }));
                 return 0;
             }
         }
@@ -159,7 +159,7 @@ fn handle(
         tag::ERROR_RESPONSE => error_came(core, cx, client, body),
         tag::NOTICE_RESPONSE => notice_came(core, client, body),
         tag::COPY_IN_RESPONSE | tag::COPY_OUT_RESPONSE | tag::COPY_BOTH_RESPONSE => {
-            client.replies.fatal = Some(Fatal::Copy);
+            client.replies.fatal = Some(Box::new(Fatal::Copy));
         }
         _ => {}
     }
@@ -236,10 +236,8 @@ fn forget_prepared(cx: Cx<'_>, client: &mut Client) {
     } else {
         cx.requests.number(client.script, client.pc).map(|number| number as usize)
     };
-    if let (Some(session), Some(number)) = (&mut client.session, number)
-        && let Some(prepared) = session.prepared.get_mut(number)
-    {
-        *prepared = false;
+    if let (Some(session), Some(number)) = (&mut client.session, number) {
+        session.prepared.remove(number);
     }
 }
 
@@ -316,7 +314,7 @@ fn result_ended(
         && storing(cx, client) == Some(StoreMode::Aset)
         && let Err(fatal) = store(core, cx, client)
     {
-        client.replies.fatal.get_or_insert(fatal);
+        client.replies.fatal.get_or_insert_with(|| Box::new(fatal));
     }
     if in_pipeline {
         if client.procedure.is_some() {

@@ -8,6 +8,7 @@ use pgdyno_wire::frontend;
 
 use super::client::{Attempt, Awaited, Client, Replies, Session, State};
 use super::core::Core;
+use super::prepared::Prepared;
 use super::{Cx, Flow, renew};
 use crate::plan::Protocol;
 use crate::poller::Want;
@@ -130,7 +131,7 @@ fn open_session(connected: Connected, statements: usize) -> Session {
         sent: 0,
         watches_write: false,
         status: pgdyno_wire::backend::TransactionStatus::Idle,
-        prepared: vec![false; statements].into(),
+        prepared: Prepared::none_of(statements),
     }
 }
 
@@ -143,7 +144,7 @@ fn prepare_everything(core: &mut Core, cx: Cx<'_>, client: &mut Client) -> Flow 
         client.replies.syncs += 1;
         client.replies.preparing += 1;
         if let Some(session) = &mut client.session {
-            session.prepared[number] = true;
+            session.prepared.insert(number);
         }
     }
     if client.replies.syncs == 0 {
@@ -164,6 +165,14 @@ pub(super) fn is_ready(core: &mut Core, client: &mut Client) {
         client.was_ready = true;
         core.ready += 1;
         client.state = State::Choosing;
+    }
+}
+
+/// Gives a client that is about to write a request a buffer for it.
+#[inline]
+pub(super) fn lend_buffer(core: &mut Core, client: &mut Client) {
+    if client.out.capacity() == 0 {
+        std::mem::swap(&mut client.out, &mut core.spare_out);
     }
 }
 
@@ -193,14 +202,22 @@ pub(super) fn flush(core: &mut Core, client: &mut Client) {
     if !blocked {
         client.out.clear();
         session.sent = 0;
-        if client.out.capacity() > OUT_KEEP_MAX {
-            client.out = Vec::new();
-        }
+        take_buffer(core, &mut client.out);
         if session.channel.wants_write() {
             blocked = !matches!(session.channel.flush(), Ok(()));
         }
     }
     watch(core, client.index, session, blocked);
+}
+
+/// An empty buffer is the worker's again. It needs only one.
+#[inline]
+fn take_buffer(core: &mut Core, out: &mut Vec<u8>) {
+    if core.spare_out.capacity() == 0 && out.capacity() <= OUT_KEEP_MAX {
+        std::mem::swap(&mut core.spare_out, out);
+    } else {
+        *out = Vec::new();
+    }
 }
 
 fn watch(core: &mut Core, index: u32, session: &mut Session, blocked: bool) {

@@ -51,6 +51,9 @@ pub(crate) struct Setup {
 /// random functions; any constant does.
 const OWN_STREAM_MARK: u64 = 0x7067_6479_6e6f_6f77;
 
+/// Room in the buffer for requests, so that the first few do not make it grow.
+const OUT_BYTES: usize = 1024;
+
 /// Makes worker `index`, and what wakes it.
 ///
 /// # Errors
@@ -108,6 +111,7 @@ pub(crate) fn start(
         again: VecDeque::with_capacity(clients.len()),
         broken: Vec::with_capacity(clients.len()),
         ready_clients: Vec::with_capacity(clients.len()),
+        spare_out: Vec::with_capacity(OUT_BYTES),
         name: Vec::new(),
     };
     let buffer = vec![0; BUFFER_BYTES];
@@ -153,7 +157,7 @@ fn make_client(setup: &Setup, id: u32, index: u32, random: Prng) -> Client {
         state: State::Choosing,
         attempt: None,
         session: None,
-        out: Vec::with_capacity(256),
+        out: Vec::new(),
         replies: Replies::default(),
         vars: initial_vars(setup, id),
         procedure: plan.terminals.as_ref().map(|terminals| {
