@@ -13,7 +13,7 @@
 use std::ops::Range;
 
 use super::district::{customers, line_counts};
-use super::random::{Constants, Rng, push_last_name};
+use super::random::{Constants, HAMMERDB_C_LAST, Rng, push_last_name};
 use super::shapes::{
     CUSTOMER, DISTRICT, HISTORY, ITEM, NEW_ORDER, ORDER, ORDER_LINE, PARAMETERS, STOCK, WAREHOUSE,
 };
@@ -22,8 +22,6 @@ use super::{
 };
 use crate::rows::push_number;
 
-/// C for last names in HammerDB's population and in its runs.
-const HAMMERDB_C_LAST: u64 = 123;
 /// Share of the rows with the marker in HammerDB's population, of 1000: it
 /// marks a tenth with replacement.
 const HAMMERDB_MARKED: u64 = 95;

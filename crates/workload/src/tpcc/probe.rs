@@ -1,8 +1,9 @@
 //! Looks whether TPC-C's tables are there, and what they were loaded with.
 
-use super::random::Constants;
+use super::random::{A_C_LAST, Constants};
 use super::{DISTRICTS, Loaded, Profile, Tpcc, functions};
-use crate::audit::{AccessError, ProbeError, read_figures};
+use crate::audit::read_figures;
+use crate::error::{AccessError, ProbeError};
 use crate::session::{Session, SqlError};
 use crate::workload::Found;
 
@@ -12,8 +13,8 @@ const ROWS_QUERY: &str = "SELECT (SELECT count(*) FROM warehouse) AS warehouses,
      (SELECT count(*) FROM district) AS districts, \
      (SELECT coalesce(max(w_id), 0) FROM warehouse) AS last";
 
-/// What the tables tell of their load; `None` where a part of it is missing.
-fn read_loaded(session: &mut dyn Session) -> Result<Option<Loaded>, AccessError> {
+/// What the tables tell of their load, or what is wrong with that.
+fn read_loaded(session: &mut dyn Session) -> Result<Result<Loaded, String>, AccessError> {
     let (_, rows) = session.query(PARAMETERS_QUERY).map_err(|source| AccessError::Statement {
         what: WHAT,
         sql: PARAMETERS_QUERY.to_owned(),
@@ -33,7 +34,20 @@ fn read_loaded(session: &mut dyn Session) -> Result<Option<Loaded>, AccessError>
         let (warehouses, seed) = (number("warehouses")?, number("seed")?);
         Some(Loaded { constants, profile, warehouses, seed })
     };
-    Ok(told())
+    Ok(told()
+        .ok_or_else(|| "tpcc_parameters has not all of its rows".to_owned())
+        .and_then(in_range))
+}
+
+/// A run takes its own constant for last names at a distance from the load's;
+/// no load has one that is out of range, and to such there is no distance.
+fn in_range(loaded: Loaded) -> Result<Loaded, String> {
+    match loaded.constants.c_last {
+        0..=A_C_LAST => Ok(loaded),
+        c_last => Err(format!(
+            "tpcc_parameters has c_last = {c_last}, which is 0 to {A_C_LAST} in every load"
+        )),
+    }
 }
 
 /// What the tables were loaded with, read where it was not yet.
@@ -41,12 +55,14 @@ pub(super) fn loaded(tpcc: &Tpcc, session: &mut dyn Session) -> Result<Loaded, A
     if let Some(loaded) = tpcc.loaded() {
         return Ok(loaded);
     }
-    let told = read_loaded(session)?;
-    told.ok_or_else(|| AccessError::Answer {
+    let loaded = read_loaded(session)?.map_err(|answer| AccessError::Answer {
         what: WHAT,
         sql: PARAMETERS_QUERY.to_owned(),
-        answer: "rows are missing".to_owned(),
-    })
+        answer,
+    })?;
+    // The tables of a run do not change; a second look finds the same.
+    let _ = tpcc.loaded.set(loaded);
+    Ok(loaded)
 }
 
 /// Looks for the tables, and remembers what they were loaded with.
@@ -86,9 +102,7 @@ pub(super) fn probe(
         }
         Err(error) => return Err(error.into()),
     };
-    let Some(loaded) = told else {
-        return Err(incomplete("tpcc_parameters has not all of its rows".to_owned(), tpcc.scale));
-    };
+    let loaded = told.map_err(|wrong| incomplete(wrong, tpcc.scale))?;
     let scale = loaded.warehouses;
     let found = match read_figures(session, WHAT, ROWS_QUERY) {
         Ok(found) => found,
@@ -118,7 +132,58 @@ pub(super) fn probe(
             return Err(incomplete(found, scale));
         }
     }
-    // The tables of a run do not change; a second look finds the same.
     let _ = tpcc.loaded.set(loaded);
     Ok(Found { scale })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::session::Row;
+    use crate::tpcc::Params;
+
+    /// Answers about one warehouse and its parameters.
+    struct Tables(u64);
+
+    impl Session for Tables {
+        fn query(&mut self, sql: &str) -> Result<(Vec<String>, Vec<Row>), SqlError> {
+            let c_last = self.0.to_string();
+            let rows = if sql == PARAMETERS_QUERY {
+                let names = ["seed", "warehouses", "c_last", "c_id", "ol_i_id", "profile"];
+                let values = ["7", "1", c_last.as_str(), "5", "6", "faithful"];
+                let row = |(name, value): (&str, &str)| vec![Some(name.into()), Some(value.into())];
+                return Ok((vec![], names.into_iter().zip(values).map(row).collect()));
+            } else {
+                ["1", "10", "1"].map(|value| Some(value.to_owned())).to_vec()
+            };
+            let columns = ["warehouses", "districts", "last"].map(str::to_owned).to_vec();
+            Ok((columns, vec![rows]))
+        }
+
+        fn execute(&mut self, _: &str) -> Result<u64, SqlError> {
+            Ok(0)
+        }
+    }
+
+    /// A constant that no load can have is refused by its name: with it a run
+    /// would look for a constant of its own for ever.
+    #[test]
+    fn constants_out_of_range_are_refused() {
+        let look = |c_last| {
+            let tpcc = Tpcc::new(1, Params::default());
+            let found = probe(&tpcc, &mut Tables(c_last), "host=h");
+            (found, loaded(&Tpcc::new(1, Params::default()), &mut Tables(c_last)))
+        };
+        let (found, read) = look(255);
+        assert_eq!(found.unwrap().scale, 1);
+        assert_eq!(read.unwrap().constants.c_last, 255);
+        for c_last in [256, 400, u64::MAX] {
+            let (found, read) = look(c_last);
+            let wanted = format!("c_last = {c_last}, which is 0 to 255");
+            let told = found.unwrap_err().to_string();
+            assert!(told.contains(&wanted) && told.contains("pgdyno init"), "{told}");
+            let told = read.unwrap_err().to_string();
+            assert!(told.contains(&wanted), "{told}");
+        }
+    }
 }

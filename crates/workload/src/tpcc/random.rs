@@ -5,6 +5,8 @@
 //! made from a seed and the key of what is drawn, so that nothing
 //! depends on the order in which rows or transactions are made.
 
+use super::Profile;
+
 /// Constant A of NURand for last names.
 pub const A_C_LAST: u64 = 255;
 /// Constant A of NURand for customer numbers.
@@ -171,6 +173,10 @@ pub struct Constants {
     pub ol_i_id: u64,
 }
 
+/// C for last names in HammerDB's population and in its runs alike, which
+/// breaks the rule of the distance.
+pub const HAMMERDB_C_LAST: u64 = 123;
+
 /// Streams of the constants, apart from those of the tables and clients.
 const STREAM_LOAD: u64 = 0x10ad;
 const STREAM_RUN: u64 = 0x0c12;
@@ -190,11 +196,14 @@ impl Constants {
 
     /// Those of a run with this seed on data that was loaded with
     /// `c_last_load`: the same for all clients of the run, and the one for
-    /// last names at a legal distance from the load's.
+    /// last names at a legal distance from the load's, which is 0 to 255; of a
+    /// larger one the distance is that from 255.
     #[must_use]
     pub fn of_run(seed: u64, c_last_load: u64) -> Self {
         let mut rng = Rng::new(seed, STREAM_RUN, 0);
         let (c_id, ol_i_id) = (rng.between(0, A_C_ID), rng.between(0, A_OL_I_ID));
+        // From 375 on no number is at a legal distance.
+        let c_last_load = c_last_load.min(A_C_LAST);
         let mut c_last = rng.between(0, A_C_LAST);
         // About half of all numbers are legal, so this ends after two draws on
         // average; every legal one is as likely as any other.
@@ -202,6 +211,17 @@ impl Constants {
             c_last = rng.between(0, A_C_LAST);
         }
         Self { c_last, c_id, ol_i_id }
+    }
+
+    /// Those of a run in a profile. HammerDB has the load's constant in its
+    /// runs, so that the names that are many are those that are asked for.
+    #[must_use]
+    pub fn of_profile(profile: Profile, seed: u64, c_last_load: u64) -> Self {
+        let constants = Self::of_run(seed, c_last_load);
+        match profile {
+            Profile::Faithful => constants,
+            Profile::Hammerdb => Self { c_last: HAMMERDB_C_LAST, ..constants },
+        }
     }
 }
 
@@ -287,6 +307,12 @@ mod tests {
                 assert!(run.c_last <= 255 && run.c_id <= 1023 && run.ol_i_id <= 8191);
                 assert_eq!(run, Constants::of_run(seed, load));
             }
+        }
+        assert_eq!(Constants::of_run(1, u64::MAX), Constants::of_run(1, A_C_LAST));
+        for seed in 0..40 {
+            let run = Constants::of_run(seed, 123);
+            assert_eq!(Constants::of_profile(Profile::Faithful, seed, 123), run);
+            assert_eq!(Constants::of_profile(Profile::Hammerdb, seed, 123).c_last, 123);
         }
         assert!(!is_legal_run_constant(0, 64) && !is_legal_run_constant(0, 120));
         assert!(!is_legal_run_constant(0, 96) && !is_legal_run_constant(112, 0));

@@ -95,7 +95,7 @@ impl TpccTerminals {
         };
         // Ten terminals of a warehouse stand in ten districts.
         let district = client / warehouses % DISTRICTS + 1;
-        let constants = Constants::of_run(seat.seed, c_last_load);
+        let constants = Constants::of_profile(self.params.profile, seat.seed, c_last_load);
         let rng = Rng::new(seat.seed, STREAM_TERMINAL, client);
         Drawer::new(rng, homes, district as i32, constants, self.params.profile)
     }
