@@ -1,16 +1,34 @@
-//! Tests: what the scripts draw is distributed as it is said to be.
+//! Tests: what is drawn is distributed as it is said to be.
 //!
-//! Each script is run without its SQL, with a fixed seed, through the same
-//! expressions and streams as in a run; counts are compared with the exact
-//! probabilities by chi-square. The formulas of `random_exponential`,
-//! `random_gaussian` and `random_zipfian` are those of the PostgreSQL manual,
-//! pgbench, "Built-In Functions".
+//! Each test has a fixed seed and compares counts with exact probabilities by
+//! chi-square. Scripts are run without their SQL, through the same expressions
+//! and streams as in a run.
+//!
+//! | generator | law | where |
+//! | --- | --- | --- |
+//! | draws of the workloads' scripts: keys, `delta`, `amount`, `value` | uniform | here |
+//! | own and foreign accounts of `tpcb-sharded`, pairs of `transfer` | two shares; pairs | here |
+//! | ranks and scattered rows of `hotspot` | Zipf; a permutation | here |
+//! | the mix of transactions | weights | here |
+//! | `random`, `random_exponential`, `random_gaussian`, `random_zipfian`, `permute` | manual | `language` |
+//! | the generator itself, its streams, normal numbers, hashes | uniform, normal | `language` |
+//! | pauses of a rate | exponential | `language`, and in a run: the engine's `poisson_process` |
+//! | loaded rows of `insert` and `scan` | uniform | `rows` |
+//! | TPC-C: numbers, letters, digits, shuffles, `NURand`, constants, deck, think times | clauses | `tpcc` |
+//! | TPC-C: what terminals key in | clauses | `tpcc`, and `tpcc::input` |
+//! | TPC-C: loaded rows | clauses | `tpcc`, and `tpcc::population`, `tpcc::district` |
+
+mod language;
+mod rows;
+mod tpcc;
+
+use std::ops::RangeInclusive;
 
 use pgdyno_script::names::SCALE;
 use pgdyno_script::{CommandKind, Env, Names, Prng, Script, ScriptChoice, Value, Vars};
 
-use crate::registry::{Choice, make};
-use crate::testing::{assert_fits, assert_uniform};
+use crate::registry::{Choice, make, workloads};
+use crate::testing::{Cells, assert_fits, assert_uniform};
 use crate::workload::Body;
 
 /// A script whose variables are drawn again and again.
@@ -32,16 +50,20 @@ impl Draws {
     }
 
     fn of(name: &str, scale: u64, params: &[(&str, &str)]) -> Self {
+        Self::of_type(name, 0, scale, params)
+    }
+
+    /// Transaction type `number` of a workload, up to its first statement: what
+    /// comes of the server is not drawn.
+    fn of_type(name: &str, number: usize, scale: u64, params: &[(&str, &str)]) -> Self {
         let params: Vec<(String, String)> =
             params.iter().map(|(name, value)| ((*name).into(), (*value).into())).collect();
         let workload = make(&Choice { name, scale, params: &params }).unwrap();
-        let Body::Script(text) = workload.transactions().remove(0).body else {
+        let Body::Script(text) = workload.transactions().remove(number).body else {
             panic!("{name} is no script")
         };
-        // What comes of the server is not drawn.
-        let ends = [text.find("BEGIN"), text.find("-- pgdyno"), text.find("SELECT")];
-        let end = ends.into_iter().flatten().min().unwrap_or(text.len());
-        Self::of_text(&text[..end], scale)
+        let lines = text.split_inclusive('\n').take_while(|line| line.starts_with('\\'));
+        Self::of_text(&lines.collect::<String>(), scale)
     }
 
     /// Runs the script once.
@@ -65,24 +87,27 @@ impl Draws {
         }
     }
 
-    fn value(&mut self, name: &str) -> u64 {
+    fn value(&mut self, name: &str) -> i64 {
         let slot = self.names.lookup(name.as_bytes()).unwrap();
         let Value::Int(value) = self.vars.value(slot, &self.names).unwrap() else {
             panic!("{name} is no number")
         };
-        u64::try_from(value).unwrap()
+        value
     }
 
-    /// Counts of a variable with values from 1 to `most`, in as many cells.
-    fn counts(&mut self, name: &str, most: u64, cells: u64, draws: u64) -> Vec<u64> {
-        let mut counts = vec![0; cells as usize];
-        for _ in 0..draws {
+    /// A value that is not below 0.
+    fn count(&mut self, name: &str) -> u64 {
+        u64::try_from(self.value(name)).unwrap()
+    }
+
+    /// Draws that a variable's values are even over a range.
+    fn assert_even(&mut self, name: &str, range: RangeInclusive<i64>, what: &str) {
+        let mut cells = Cells::new(range);
+        for _ in 0..DRAWS {
             self.draw();
-            let value = self.value(name);
-            assert!((1..=most).contains(&value), "{name} is {value} of {most}");
-            counts[((value - 1) * cells / most) as usize] += 1;
+            cells.add(self.value(name));
         }
-        counts
+        cells.assert_even(&format!("{name} of {what}"));
     }
 }
 
@@ -94,28 +119,109 @@ fn expected(weights: &[f64]) -> Vec<f64> {
     weights.iter().map(|weight| weight / sum * DRAWS as f64).collect()
 }
 
-/// Keys of pgbench's tables are even over the tables.
+/// What scripts draw evenly at scale 20: workload, number of the transaction
+/// type, variable, range.
+const EVEN: [(&str, usize, &str, i64, i64); 39] = [
+    ("tpcb", 0, "aid", 1, 2_000_000),
+    ("tpcb", 0, "bid", 1, 20),
+    ("tpcb", 0, "tid", 1, 200),
+    ("tpcb", 0, "delta", -5000, 5000),
+    ("tpcb-sharded", 0, "tid", 1, 200),
+    ("tpcb-sharded", 0, "delta", -5000, 5000),
+    ("tpcb-single-statement", 0, "aid", 1, 2_000_000),
+    ("tpcb-single-statement", 0, "bid", 1, 20),
+    ("tpcb-single-statement", 0, "tid", 1, 200),
+    ("tpcb-single-statement", 0, "delta", -5000, 5000),
+    ("tpcb-no-aggregates", 0, "aid", 1, 2_000_000),
+    ("tpcb-no-aggregates", 0, "bid", 1, 20),
+    ("tpcb-no-aggregates", 0, "tid", 1, 200),
+    ("tpcb-no-aggregates", 0, "delta", -5000, 5000),
+    ("simple-update", 0, "aid", 1, 2_000_000),
+    ("simple-update", 0, "bid", 1, 20),
+    ("simple-update", 0, "tid", 1, 200),
+    ("simple-update", 0, "delta", -5000, 5000),
+    ("select-only", 0, "aid", 1, 2_000_000),
+    ("mixed", 0, "aid", 1, 2_000_000),
+    ("mixed", 1, "aid", 1, 2_000_000),
+    ("mixed", 1, "bid", 1, 20),
+    ("mixed", 1, "tid", 1, 200),
+    ("mixed", 1, "delta", -5000, 5000),
+    ("mixed", 2, "aid", 1, 2_000_000),
+    ("mixed", 2, "bid", 1, 20),
+    ("mixed", 2, "tid", 1, 200),
+    ("mixed", 2, "delta", -5000, 5000),
+    ("mixed", 3, "aid", 1, 2_000_000),
+    ("mixed", 3, "bid", 1, 20),
+    ("mixed", 3, "tid", 1, 200),
+    ("update", 0, "id", 1, 20_000),
+    ("update", 0, "value", 1, 1_000_000),
+    ("update", 0, "other", 1, 1_000_000),
+    ("insert", 0, "tid", 1, 2_000_000),
+    ("insert", 0, "bid", 1, 2_000_000),
+    ("insert", 0, "aid", 1, 2_000_000),
+    ("insert", 0, "delta", -500_000_000, 500_000_000),
+    ("transfer", 0, "amount", -100, 100),
+];
+
+/// The rest of them, which have other ranges or another law, and a test below.
+const OTHERS: [(&str, usize, &str); 8] = [
+    ("tpcb-sharded", 0, "abid"),
+    ("tpcb-sharded", 0, "aid"),
+    ("tpcb-sharded", 0, "\\if"),
+    ("transfer", 0, "one"),
+    ("transfer", 0, "two"),
+    ("hotspot", 0, "rank"),
+    ("scan", 0, "grp"),
+    ("scan", 0, "first"),
+];
+
+/// Every variable that is drawn evenly is even over its range.
 #[test]
-fn keys_are_uniform() {
-    for (name, most) in [("aid", 2_000_000), ("bid", 20), ("tid", 200)] {
-        let cells = most.min(100);
-        let counts = Draws::of("tpcb", 20, &[]).counts(name, most, cells, DRAWS);
-        assert_uniform(&counts, name);
+fn even_draws_are_even() {
+    for (workload, number, name, first, last) in EVEN {
+        let mut draws = Draws::of_type(workload, number, 20, &[]);
+        draws.assert_even(name, first..=last, workload);
     }
-    for (workload, name, most) in [
-        ("update", "id", 20_000),
-        ("insert", "tid", 2_000_000),
-        ("insert", "bid", 2_000_000),
-        ("insert", "aid", 2_000_000),
+    for (workload, name, last) in [
         ("scan", "grp", 2000),
         ("scan", "first", 901),
         ("transfer", "one", 20_000),
         ("transfer", "two", 20_000),
     ] {
-        let cells = if most % 100 == 0 { 100 } else { most };
-        let counts = Draws::of(workload, 20, &[]).counts(name, most, cells, DRAWS);
-        assert_uniform(&counts, &format!("{name} of {workload}"));
+        Draws::of(workload, 20, &[]).assert_even(name, 1..=last, workload);
     }
+    for workload in ["tpcb", "simple-update", "select-only"] {
+        let mut draws = Draws::of(workload, 20, &[("branch", "account")]);
+        draws.assert_even("aid", 1..=2_000_000, "the account's branch");
+        draws.assert_even("bid", 1..=20, "the account's branch");
+        if workload != "select-only" {
+            draws.assert_even("tid", 1..=200, "the account's branch");
+            draws.assert_even("delta", -5000..=5000, "the account's branch");
+        }
+    }
+}
+
+/// No script of a workload draws what is not tested here.
+#[test]
+fn every_draw_is_tested() {
+    let mut drawn = 0;
+    for entry in workloads() {
+        let workload = make(&Choice { name: entry.name, scale: 2, params: &[] }).unwrap();
+        for (number, transaction) in workload.transactions().into_iter().enumerate() {
+            let Body::Script(text) = transaction.body else { continue };
+            for line in text.lines().filter(|line| line.contains("random")) {
+                let words: Vec<&str> = line.split(' ').collect();
+                let name = if words[0] == "\\set" { words[1] } else { words[0] };
+                let is_even = |(w, n, v, ..): &(&str, usize, &str, i64, i64)| {
+                    (*w, *n, *v) == (entry.name, number, name)
+                };
+                let is_other = OTHERS.contains(&(entry.name, number, name));
+                assert!(is_other || EVEN.iter().any(is_even), "{}: {line}", entry.name);
+                drawn += 1;
+            }
+        }
+    }
+    assert_eq!(drawn, EVEN.len() + OTHERS.len());
 }
 
 /// The teller is drawn evenly; its branch is its own; the account is of that
@@ -131,7 +237,7 @@ fn foreign_accounts_as_tpc_b_says() {
         let mut accounts = vec![0u64; 100];
         for _ in 0..DRAWS {
             draws.draw();
-            let [tid, bid, abid, aid] = ["tid", "bid", "abid", "aid"].map(|name| draws.value(name));
+            let [tid, bid, abid, aid] = ["tid", "bid", "abid", "aid"].map(|name| draws.count(name));
             assert_eq!((bid, abid), ((tid - 1) / 10 + 1, (aid - 1) / 100_000 + 1));
             tellers[(tid - 1) as usize] += 1;
             accounts[((aid - 1) % 100_000 / 1000) as usize] += 1;
@@ -155,7 +261,7 @@ fn foreign_accounts_at_the_ends() {
         let mut found = 0;
         for _ in 0..1000 {
             draws.draw();
-            found += u64::from(draws.value("abid") == draws.value("bid"));
+            found += u64::from(draws.count("abid") == draws.count("bid"));
         }
         assert_eq!(found, own, "scale {scale}, local {local}");
     }
@@ -176,7 +282,7 @@ fn pairs_are_even() {
     }
     for _ in 0..DRAWS {
         draws.draw();
-        let (a, b) = (draws.value("a"), draws.value("b"));
+        let (a, b) = (draws.count("a"), draws.count("b"));
         assert!(a < b && b <= 1000);
         cells[cell((a - 1) / 100, (b - 1) / 100)] += 1;
     }
@@ -195,7 +301,7 @@ fn hot_rows_follow_zipfs_law() {
         let mut counts = vec![0u64; HOT + 1];
         for _ in 0..DRAWS {
             draws.draw();
-            counts[(draws.value("id") as usize - 1).min(HOT)] += 1;
+            counts[(draws.count("id") as usize - 1).min(HOT)] += 1;
         }
         let mut weights = vec![0.0; HOT + 1];
         for rank in 1..=ROWS {
@@ -218,7 +324,7 @@ fn scattered_rows_are_a_permutation() {
     for number in 1..=ROWS {
         scattered.vars.set_int(rank, number.cast_signed());
         scattered.draw();
-        let id = scattered.value("id");
+        let id = scattered.count("id");
         assert!(!std::mem::replace(&mut seen[(id - 1) as usize], true), "row {id} twice");
         if number <= 2000 {
             hottest[((id - 1) * 20 / ROWS) as usize] += 1;
@@ -228,66 +334,6 @@ fn scattered_rows_are_a_permutation() {
     let script = Draws::of("hotspot", 1, &[]).script;
     let text = text.trim_end();
     assert!(String::from_utf8_lossy(&script.source).contains(text), "the script permutes so");
-}
-
-/// Permutations of any size are permutations.
-#[test]
-fn permutations_of_any_size() {
-    for size in [1usize, 2, 3, 64, 100, 997, 4096] {
-        for seed in [0, 1, -5] {
-            let mut seen = vec![0u64; size];
-            for value in 0..size {
-                let size = i64::try_from(size).unwrap();
-                let to = pgdyno_script::random::permute(value as i64, size, seed);
-                seen[usize::try_from(to).unwrap()] += 1;
-            }
-            assert!(seen.iter().all(|count| *count == 1), "size {size}, seed {seed}");
-        }
-    }
-}
-
-/// The functions that scripts of people's own may use.
-#[test]
-fn exponential_and_gaussian_as_the_manual_says() {
-    const MOST: usize = 100;
-    let counts = |call: &str| {
-        let mut draws = Draws::of_text(&format!("\\set x {call}\n"), 1);
-        draws.counts("x", MOST as u64, MOST as u64, DRAWS)
-    };
-    let p = 3.0f64;
-    let weights: Vec<f64> = (0..MOST)
-        .map(|value| {
-            let at = |x: usize| (-p * x as f64 / MOST as f64).exp();
-            at(value) - at(value + 1)
-        })
-        .collect();
-    assert_fits(&counts("random_exponential(1, 100, 3.0)"), &expected(&weights), "exponential");
-    let p = 2.5f64;
-    let weights: Vec<f64> = (0..MOST)
-        .map(|value| {
-            let at = |x: f64| 2.0 * p * (x - MOST as f64 / 2.0) / MOST as f64;
-            normal_mass(at(value as f64), at(value as f64 + 1.0))
-        })
-        .collect();
-    assert_fits(&counts("random_gaussian(1, 100, 2.5)"), &expected(&weights), "gaussian");
-}
-
-/// The normal density between two bounds, by Simpson's rule.
-fn normal_mass(from: f64, to: f64) -> f64 {
-    const STEPS: u32 = 16;
-    let width = (to - from) / f64::from(STEPS);
-    let sum: f64 = (0..=STEPS)
-        .map(|step| {
-            let x = width.mul_add(f64::from(step), from);
-            let factor = match step {
-                0 | STEPS => 1.0,
-                odd if odd % 2 == 1 => 4.0,
-                _ => 2.0,
-            };
-            factor * (-x * x / 2.0).exp()
-        })
-        .sum();
-    sum * width / 3.0
 }
 
 /// A mix is chosen from by its weights.

@@ -1,5 +1,7 @@
 //! Helpers of this crate's own tests.
 
+use std::ops::RangeInclusive;
+
 /// Chi-square of counts against expected ones, and its degrees of freedom.
 pub(crate) fn chi_square(found: &[u64], expected: &[f64]) -> (f64, usize) {
     assert_eq!(found.len(), expected.len());
@@ -32,4 +34,42 @@ pub(crate) fn assert_uniform(found: &[u64], what: &str) {
 pub(crate) fn assert_fits(found: &[u64], expected: &[f64], what: &str) {
     let (sum, degrees) = chi_square(found, expected);
     assert!(sum < chi_square_max(degrees), "{what}: chi-square {sum} of {degrees} degrees");
+}
+
+/// Cells over which the values of a long range are counted.
+const CELLS_MAX: u64 = 100;
+
+/// Values of a range, counted in cells.
+pub(crate) struct Cells {
+    first: i64,
+    /// Values of the range.
+    width: u64,
+    counts: Vec<u64>,
+}
+
+impl Cells {
+    pub(crate) fn new(range: RangeInclusive<i64>) -> Self {
+        let width = range.end().abs_diff(*range.start()) + 1;
+        let cells = if width <= 2 * CELLS_MAX { width } else { CELLS_MAX };
+        Self { first: *range.start(), width, counts: vec![0; cells as usize] }
+    }
+
+    /// Counts a value, which has to be in the range.
+    pub(crate) fn add(&mut self, value: i64) {
+        let at = value.wrapping_sub(self.first) as u64;
+        assert!(value >= self.first && at < self.width, "{value} is out of the range");
+        let cell = u128::from(at) * self.counts.len() as u128 / u128::from(self.width);
+        self.counts[cell as usize] += 1;
+    }
+
+    /// Every value is as likely; cells may differ by one value.
+    pub(crate) fn assert_even(&self, what: &str) {
+        let (cells, width) = (self.counts.len() as u128, u128::from(self.width));
+        let begin = |cell: usize| (cell as u128 * width).div_ceil(cells);
+        let total: u64 = self.counts.iter().sum();
+        let share = |cell| (begin(cell + 1) - begin(cell)) as f64 / width as f64;
+        let expected: Vec<f64> =
+            (0..self.counts.len()).map(|cell| share(cell) * total as f64).collect();
+        assert_fits(&self.counts, &expected, what);
+    }
 }
