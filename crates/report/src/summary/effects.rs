@@ -24,9 +24,8 @@ pub(super) fn add(page: &mut Page<'_>, record: &RunRecord) {
     } else {
         let written =
             format!("{:.2} written per transaction", record.totals.rows_written_per_commit);
-        let found = shown.iter().copied().filter(is_counted).all(|one| one.short == 0);
-        let words = if found { "every write found its rows" } else { "" };
-        let facts = [written, words.to_owned(), hidden(record)];
+        let counted: Vec<_> = shown.iter().copied().filter(is_counted).collect();
+        let facts = [written, all_found(&counted).to_owned(), hidden(record)];
         page.section_as_is("rows", &flow(&facts, GAP, page.fact_columns()));
     }
     if shown.is_empty() {
@@ -35,6 +34,20 @@ pub(super) fn add(page: &mut Page<'_>, record: &RunRecord) {
     // What went wrong first; sorting is stable, so the rest stays in order.
     shown.sort_by(|one, other| missed(other).total_cmp(&missed(one)));
     page.section_as_is("", &table(page, &shown));
+}
+
+/// Says that no statement fell short of its rows, and which statements have
+/// rows to find: those that write, and reads that a script declares rows for.
+fn all_found(counted: &[&StatementRecord]) -> &'static str {
+    let is_read = |one: &&StatementRecord| one.statement.kind == StatementKind::Select;
+    let reads = counted.iter().copied().filter(is_read).count();
+    match counted.len() {
+        _ if counted.iter().any(|one| one.short > 0) => "",
+        0 => "",
+        all if reads == all => "every declared read found its rows",
+        _ if reads > 0 => "every write and declared read found its rows",
+        _ => "every write found its rows",
+    }
 }
 
 /// Bringing the tables back before the run, and how long it took.

@@ -1,6 +1,8 @@
 //! The first lines: the figure, its verdict in words, and what was run.
 
-use pgdyno_record::{AuditOutcome, Limit, RunRecord, Severity, Verdict, VerdictRecord};
+use pgdyno_record::{
+    AuditOutcome, Limit, RunRecord, Severity, StatementKind, Verdict, VerdictRecord,
+};
 
 use super::Page;
 use crate::format::{counted, duration_s, rate, share};
@@ -59,7 +61,7 @@ fn figure(record: &RunRecord) -> String {
 /// speaks alone; where nothing is wrong, the three parts of the evidence do.
 fn verdict(record: &RunRecord, style: &Style) -> (Tone, String) {
     let worst = record.verdicts.iter().map(|verdict| verdict.severity).max();
-    let named = |severity| names(&record.verdicts, severity);
+    let named = |severity| names(record, severity);
     match worst {
         Some(Severity::Fatal) => {
             (Tone::Bad, format!("not to be used: {}", named(Severity::Fatal).join(style.dot())))
@@ -82,15 +84,31 @@ fn verdict(record: &RunRecord, style: &Style) -> (Tone, String) {
     }
 }
 
-fn names(verdicts: &[VerdictRecord], severity: Severity) -> Vec<&'static str> {
+fn names(record: &RunRecord, severity: Severity) -> Vec<&'static str> {
     let mut names = Vec::new();
-    for verdict in verdicts.iter().filter(|verdict| verdict.severity == severity) {
-        let name = name(&verdict.verdict);
+    for verdict in record.verdicts.iter().filter(|verdict| verdict.severity == severity) {
+        let name = match &verdict.verdict {
+            // A script may declare the rows of a read as well.
+            idle if is_of_read(record, idle) => "reads fell short of their rows",
+            other => name(other),
+        };
         if !names.contains(&name) && names.len() < NAMES_MAX {
             names.push(name);
         }
     }
     names
+}
+
+fn is_of_read(record: &RunRecord, verdict: &Verdict) -> bool {
+    let Verdict::WritesFoundNoRow { script, command, statement, .. } = verdict else {
+        return false;
+    };
+    let mut all = record.statements.iter().map(|one| &one.statement);
+    all.any(|one| {
+        one.kind == StatementKind::Select
+            && (one.script, one.command) == (*script, *command)
+            && one.text == *statement
+    })
 }
 
 fn name(verdict: &Verdict) -> &'static str {

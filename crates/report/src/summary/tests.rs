@@ -5,7 +5,8 @@
 use std::path::{Path, PathBuf};
 
 use pgdyno_record::{
-    AuditOutcome, ResetHow, ResetRecord, RunRecord, ScheduleRecord, SqlState, judge,
+    AuditOutcome, ResetHow, ResetRecord, RunRecord, ScheduleRecord, SqlState, StatementKind,
+    StatementRecord, judge,
 };
 use proptest::prelude::*;
 
@@ -137,6 +138,27 @@ fn troubled_page() {
         let words = words.split_whitespace().collect::<Vec<_>>().join(" ");
         assert!(flat.contains(&words), "{words:?} is missing:\n{page}");
     }
+}
+
+/// Which statements found their rows is said by what they are: writes, reads
+/// whose rows a script declares, or both; a read that fell short is no write.
+#[test]
+fn reads_are_not_called_writes() {
+    let mut record = example();
+    let page = |record: &RunRecord| summary(record, &Style::default(), None);
+    assert!(page(&record).contains("every write found its rows"));
+    let select = |one: &&mut StatementRecord| one.statement.kind == StatementKind::Select;
+    let read = record.statements.iter_mut().find(select).unwrap();
+    read.statement.rows_expected = Some(1);
+    assert!(page(&record).contains("every write and declared read found its rows"));
+    record.statements.retain(|one| one.statement.kind == StatementKind::Select);
+    assert!(page(&record).contains("every declared read found its rows"));
+    let read = &mut record.statements[0];
+    (read.short, read.no_row) = (read.executions, read.executions);
+    record.verdicts = judge(&record);
+    let page = page(&record);
+    assert!(page.contains("reads fell short of their rows"), "{page}");
+    assert!(!page.contains("write found") && !page.contains("writes found"), "{page}");
 }
 
 /// Colour adds codes and changes no word.
