@@ -53,6 +53,10 @@ pub struct Limits {
     /// How long an index stays "not valid" after `CREATE INDEX ASYNC`. The
     /// value is the emulator's own: on a cluster it depends on the table.
     pub index_build: Duration,
+    /// How long each answer is held back, for the way to a cluster and back.
+    /// Other sessions go on meanwhile, so that transactions overlap as they do
+    /// where the network takes the most of their time.
+    pub round_trip: Duration,
 }
 
 impl Default for Limits {
@@ -67,6 +71,7 @@ impl Default for Limits {
             connections_burst: 1000,
             message_bytes_max: 10 << 20,
             index_build: Duration::from_secs(1),
+            round_trip: Duration::ZERO,
         }
     }
 }

@@ -58,6 +58,7 @@ fn config(args: &EmulateArgs, upstream: Options) -> Config {
             connections_per_second: args.connection_rate,
             connections_burst: args.connection_burst,
             connections_max: args.connections,
+            round_trip: args.latency,
             ..Limits::default()
         },
     }

@@ -188,6 +188,8 @@ impl Session {
             Some(_) => b'T',
         };
         self.client.put(b'Z', &[status]);
+        // The session is idle: whoever needs its locks takes them.
+        std::thread::sleep(self.shared.config.limits.round_trip);
         self.client.flush()?;
         Ok(())
     }

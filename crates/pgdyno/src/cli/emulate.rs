@@ -6,6 +6,8 @@ use std::path::PathBuf;
 use clap::{Args, ValueEnum};
 use pgdyno_target::resolve::EMBEDDED;
 
+use super::values::duration;
+
 /// What can be emulated.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Emulated {
@@ -36,6 +38,9 @@ pub(crate) struct EmulateArgs {
     /// Write the certificate here, for sslrootcert [default: a temporary file]
     #[arg(long, value_name = "FILE", conflicts_with = "no_tls")]
     pub(crate) certificate: Option<PathBuf>,
+    /// Hold each answer back for this long, as the way to a cluster and back does
+    #[arg(long, default_value = "0", value_parser = duration, value_name = "TIME")]
+    pub(crate) latency: std::time::Duration,
     /// New connections per second after the burst, as DSQL's 100 [default: no limit]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) connection_rate: Option<u32>,
