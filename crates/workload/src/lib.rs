@@ -10,6 +10,8 @@ pub mod audit;
 pub mod condition;
 #[cfg(test)]
 mod distributions;
+mod entry;
+mod error;
 pub mod figures;
 mod params;
 mod plain;
@@ -25,8 +27,8 @@ pub mod tpcb;
 pub mod tpcc;
 pub mod workload;
 
-pub use audit::{AccessError, ProbeError};
 pub use condition::{Asked, Condition};
+pub use error::{AccessError, ProbeError};
 pub use figures::{Commits, Figures, Finding, Verdict};
 pub use procedure::{BadRow, Batch, Seat, Sink, Step, Terminal, Terminals, TransactionEnd, Turn};
 pub use registry::{Choice, Entry, MakeError, make, workloads};

@@ -5,7 +5,7 @@ use std::ops::RangeInclusive;
 
 use pgdyno_target::dialect::Dialect;
 
-use crate::registry::{Choice, MakeError, Param};
+use crate::entry::{Choice, MakeError, Param};
 
 /// The most pieces that a table can be asked to have: a thousandth of it would
 /// already be a strange choice, and a slip of the finger can take hours.

@@ -11,8 +11,8 @@ use std::sync::Arc;
 
 use pgdyno_target::dialect::{Dialect, Isolation};
 
-use crate::audit::{AccessError, ProbeError};
 use crate::condition::Condition;
+use crate::error::{AccessError, ProbeError};
 use crate::figures::{Commits, Figures, Finding};
 use crate::procedure::Terminals;
 use crate::session::Session;

@@ -7,8 +7,8 @@ use super::data::push_numbers;
 use super::reset::PutBack;
 use super::rules::{AtRest, Rule};
 use super::{OwnTable, Plain, by};
+use crate::entry::{Choice, Entry, MakeError, Param};
 use crate::params::{Chosen, PIECES};
-use crate::registry::{Choice, Entry, MakeError, Param};
 use crate::workload::{KeySum, Workload};
 
 /// Rows for each unit of scale.

@@ -21,10 +21,11 @@ use std::ops::Range;
 use pgdyno_target::ddl::{IndexSpec, Spread, TableSpec};
 use pgdyno_target::dialect::{Dialect, Isolation};
 
-use crate::audit::{AccessError, ProbeError, read_figures};
+use crate::audit::read_figures;
+use crate::entry::Entry;
+use crate::error::{AccessError, ProbeError};
 use crate::figures::{Commits, Figures, Finding};
 use crate::params::check_pieces;
-use crate::registry::Entry;
 use crate::session::Session;
 use crate::workload::{Body, Found, KeySum, Reset, Table, TableStatement, Transaction, Workload};
 use reset::PutBack;

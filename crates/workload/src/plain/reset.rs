@@ -4,7 +4,8 @@
 use pgdyno_target::dialect::{Dialect, ResetMethod};
 
 use super::Plain;
-use crate::audit::{AccessError, read_figures};
+use crate::audit::read_figures;
+use crate::error::AccessError;
 use crate::session::Session;
 use crate::workload::Reset;
 

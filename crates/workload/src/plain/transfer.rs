@@ -10,8 +10,8 @@ use super::data::push_numbers;
 use super::reset::PutBack;
 use super::rules::{AtRest, Rule};
 use super::{OwnTable, Plain, by, no_row};
+use crate::entry::{Choice, Entry, MakeError, Param};
 use crate::params::{Chosen, PIECES};
-use crate::registry::{Choice, Entry, MakeError, Param};
 use crate::workload::{KeySum, Workload};
 
 /// Accounts for each unit of scale: few enough that some tens of clients meet.

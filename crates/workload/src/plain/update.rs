@@ -8,8 +8,8 @@ use super::data::push_numbers;
 use super::reset::PutBack;
 use super::rules::{AtRest, Rule};
 use super::{Index, OwnTable, Plain, by};
+use crate::entry::{Choice, Entry, MakeError, Param};
 use crate::params::{Chosen, PIECES};
-use crate::registry::{Choice, Entry, MakeError, Param};
 use crate::workload::{KeySum, Workload};
 
 /// Rows for each unit of scale: small enough to be in every cache, as the
@@ -87,8 +87,9 @@ fn make(choice: &Choice<'_>) -> Result<Box<dyn Workload>, MakeError> {
         scale_unit: ROWS,
         known_indexes: &INDEXES,
         put_back: PutBack::Rows {
-            // The value also as scripts of people's own leave it.
-            changed: "changes <> 0 OR value <> (id - 1) % 1000000 + 1",
+            // The values also as scripts of people's own leave them.
+            changed: "changes <> 0 OR value <> (id - 1) % 1000000 + 1 \
+                      OR other <> (id - 1) % 1000000 + 1",
             set: "value = (id - 1) % 1000000 + 1, other = (id - 1) % 1000000 + 1, changes = 0",
         },
     }))

@@ -9,7 +9,8 @@
 //! later run.
 
 use super::{Tpcb, Variant};
-use crate::audit::{AccessError, ProbeError, read_figures};
+use crate::audit::read_figures;
+use crate::error::{AccessError, ProbeError};
 use crate::figures::{Commits, Figures, Finding, Verdict, judge_equal, judge_rows, judge_still};
 use crate::session::Session;
 use crate::workload::{Found, Workload};

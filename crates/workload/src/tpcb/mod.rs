@@ -17,7 +17,7 @@ use std::ops::Range;
 
 use pgdyno_target::dialect::Dialect;
 
-use crate::audit::{AccessError, ProbeError};
+use crate::error::{AccessError, ProbeError};
 use crate::figures::{Commits, Figures, Finding};
 use crate::params::check_pieces;
 use crate::session::Session;
@@ -30,6 +30,9 @@ pub const ACCOUNTS_PER_BRANCH: u64 = 100_000;
 /// From this scale on `aid` is a `bigint`, as with pgbench: account numbers
 /// would leave 32 bits at 21,475, and 20,000 is the round number before it.
 pub const BIGINT_SCALE: u64 = 20_000;
+/// From this scale on `tid` is a `bigint` as well: ten tellers for each branch
+/// leave 32 bits. With pgbench the load fails there.
+pub const BIGINT_TELLERS_SCALE: u64 = i32::MAX as u64 / TELLERS_PER_BRANCH + 1;
 
 /// What is run on pgbench's tables.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -9,7 +9,8 @@
 use pgdyno_target::dialect::{Dialect, ResetMethod};
 
 use super::Tpcb;
-use crate::audit::{AccessError, read_figures};
+use crate::audit::read_figures;
+use crate::error::AccessError;
 use crate::session::Session;
 use crate::workload::{Reset, Workload};
 

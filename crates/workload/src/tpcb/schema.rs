@@ -3,7 +3,7 @@
 use pgdyno_target::ddl::{Spread, TableSpec};
 use pgdyno_target::dialect::Dialect;
 
-use super::{BIGINT_SCALE, Tpcb};
+use super::{BIGINT_SCALE, BIGINT_TELLERS_SCALE, Tpcb};
 use crate::workload::{KeySum, Table, TableStatement, Workload};
 
 /// Position of `pgbench_branches` among the tables.
@@ -64,23 +64,24 @@ pub(super) fn drop_statements(dialect: &dyn Dialect) -> Vec<String> {
 type Columns = Vec<(&'static str, &'static str)>;
 
 fn columns(tpcb: &Tpcb, table: &str) -> Columns {
-    let aid = tpcb.scale() >= BIGINT_SCALE;
-    let (aid_key, aid) = if aid { ("bigint NOT NULL", "bigint") } else { ("int NOT NULL", "int") };
+    let kind = |bigint_from| {
+        let is_wide = tpcb.scale() >= bigint_from;
+        if is_wide { ("bigint NOT NULL", "bigint") } else { ("int NOT NULL", "int") }
+    };
+    let (aid_key, aid) = kind(BIGINT_SCALE);
+    let (tid_key, tid) = kind(BIGINT_TELLERS_SCALE);
     match table {
         "pgbench_branches" => {
             vec![("bid", "int NOT NULL"), ("bbalance", "int"), ("filler", "char(88)")]
         }
-        "pgbench_tellers" => vec![
-            ("tid", "int NOT NULL"),
-            ("bid", "int"),
-            ("tbalance", "int"),
-            ("filler", "char(84)"),
-        ],
+        "pgbench_tellers" => {
+            vec![("tid", tid_key), ("bid", "int"), ("tbalance", "int"), ("filler", "char(84)")]
+        }
         "pgbench_accounts" => {
             vec![("aid", aid_key), ("bid", "int"), ("abalance", "int"), ("filler", "char(84)")]
         }
         _ => vec![
-            ("tid", "int"),
+            ("tid", tid),
             ("bid", "int"),
             ("aid", aid),
             ("delta", "int"),
@@ -205,6 +206,43 @@ mod tests {
             assert!(ddl[2].contains(&format!("(aid {kind} NOT NULL")), "{}", ddl[2]);
             assert!(ddl[3].contains(&format!("aid {kind},")), "{}", ddl[3]);
         }
+    }
+
+    /// Every column takes the largest key that is loaded into it, at every scale
+    /// around which a key outgrows its type.
+    #[test]
+    fn columns_take_all_keys() {
+        for scale in [
+            1,
+            19_999,
+            20_000,
+            21_474,
+            21_475,
+            1_000_000,
+            BIGINT_TELLERS_SCALE - 1,
+            BIGINT_TELLERS_SCALE,
+            crate::registry::SCALE_MAX,
+        ] {
+            let tpcb = Tpcb::new(Variant::TpcbLike, scale);
+            for (table, columns) in [
+                ("pgbench_branches", vec![("bid", scale)]),
+                ("pgbench_tellers", vec![("tid", tpcb.tellers()), ("bid", scale)]),
+                ("pgbench_accounts", vec![("aid", tpcb.accounts()), ("bid", scale)]),
+                (
+                    "pgbench_history",
+                    vec![("tid", tpcb.tellers()), ("aid", tpcb.accounts()), ("bid", scale)],
+                ),
+            ] {
+                let types = super::columns(&tpcb, table);
+                for (column, last) in columns {
+                    let (_, kind) = types.iter().find(|(name, _)| *name == column).unwrap();
+                    let most =
+                        if kind.starts_with("bigint") { i64::MAX as u64 } else { i32::MAX as u64 };
+                    assert!(last <= most, "{table}.{column} {kind} at {scale}");
+                }
+            }
+        }
+        assert_eq!(BIGINT_TELLERS_SCALE, 214_748_365);
     }
 
     /// Row bounds hold for the largest keys of the largest scale.

@@ -37,8 +37,8 @@ use std::sync::OnceLock;
 pub use params::{PARAMS, Params, Profile};
 use random::Constants;
 
+use crate::entry::{Choice, MakeError};
 use crate::params::Chosen;
-use crate::registry::{Choice, MakeError};
 use crate::workload::Workload;
 
 /// One line for people, of the faithful profile.

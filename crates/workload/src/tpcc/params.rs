@@ -1,7 +1,7 @@
 //! The parameters of `tpcc`: names, values, defaults.
 
+use crate::entry::{MakeError, Param};
 use crate::params::{Chosen, PIECES};
-use crate::registry::{MakeError, Param};
 
 /// Which work is done.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -127,7 +127,7 @@ impl Params {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::registry::Choice;
+    use crate::entry::Choice;
 
     fn chosen(name: &str, value: &str) -> Result<Params, MakeError> {
         let params = [(name.to_owned(), value.to_owned())];

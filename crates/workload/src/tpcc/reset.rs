@@ -8,7 +8,8 @@
 use pgdyno_target::dialect::Dialect;
 
 use super::{Tpcc, audits};
-use crate::audit::{AccessError, read_figures};
+use crate::audit::read_figures;
+use crate::error::AccessError;
 use crate::session::Session;
 use crate::workload::Reset;
 

@@ -11,8 +11,8 @@ use super::{
     DESCRIPTION, Profile, Tpcc, audits, conditions, invariants, population, probe, reset, sanity,
     schema, told,
 };
-use crate::audit::{AccessError, ProbeError};
 use crate::condition::Condition;
+use crate::error::{AccessError, ProbeError};
 use crate::figures::{Commits, Figures, Finding};
 use crate::params::check_pieces;
 use crate::procedure::Terminals;
@@ -96,7 +96,7 @@ impl Workload for Tpcc {
     }
 
     fn fresh_conditions(&self, _dialect: &dyn Dialect) -> Vec<Condition> {
-        sanity::conditions(self.params.profile)
+        sanity::conditions(self)
     }
 
     fn transactions(&self) -> Vec<Transaction> {
