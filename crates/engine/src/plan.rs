@@ -88,6 +88,11 @@ pub struct Rate {
     pub tps: f64,
     /// Equal distances instead of a Poisson process.
     pub steady: bool,
+    /// Starts that nobody is awake for may wait for the next multiple of this,
+    /// counted from the beginning, so that one wake-up makes several. The wait
+    /// is part of the response time and of the lag. Zero starts each at its
+    /// own moment.
+    pub slack: Duration,
 }
 
 /// How long to wait before a transaction is tried again.

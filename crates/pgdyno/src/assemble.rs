@@ -120,6 +120,7 @@ pub(crate) fn record(facts: &Facts<'_>, outcome: &RunOutcome) -> RunRecord {
         offered_tps: rate.tps,
         achieved_tps: sections.totals.tps,
         steady: rate.steady,
+        timer_slack_us: rate.slack.as_micros() as u64,
         queued: outcome.queued,
     });
     let mut record = RunRecord {

@@ -38,6 +38,7 @@ fn as_run(args: &DemoArgs) -> RunArgs {
             ramp: std::time::Duration::ZERO,
             rate: None,
             rate_steady: false,
+            timer_slack: std::time::Duration::ZERO,
             latency_limit: None,
             protocol: ProtocolArg::Prepared,
             reconnect: false,

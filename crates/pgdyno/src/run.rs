@@ -94,7 +94,7 @@ pub(crate) fn run(args: &RunArgs, terminal: &Terminal) -> Result<(), Failure> {
     let store = Store::new(&args.output.records);
     let mut path = kept(store.write(&record), terminal);
     record.target_statistics = around.end(&opened, &plan);
-    record.tpcc = watch.record(workload, &outcome);
+    record.tpcc = watch.record(workload, &outcome, args.load.clients);
     if path.is_some() && (record.target_statistics.is_some() || record.tpcc.is_some()) {
         path = kept(store.replace(&record), terminal);
     }
@@ -323,9 +323,11 @@ fn make_plan(
         ramp: load.ramp,
         measure_drain: matches!(limit, Limit::Transactions(_)),
         clock_start: ClockStart::AfterConnecting,
-        rate: load
-            .rate
-            .map(|tps| Rate { tps: bounds::rate(tps, clients.get()), steady: load.rate_steady }),
+        rate: load.rate.map(|tps| Rate {
+            tps: bounds::rate(tps, clients.get()),
+            steady: load.rate_steady,
+            slack: load.timer_slack,
+        }),
         latency_limit: load.latency_limit,
         retry: RetryPolicy { tries_max: NonZeroU32::new(args.retry.max_tries), backoff },
         continue_on_error: args.retry.continue_on_error,

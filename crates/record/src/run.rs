@@ -154,6 +154,11 @@ pub struct ScheduleRecord {
     pub achieved_tps: f64,
     /// Whether starts had equal distances; else those of a Poisson process.
     pub steady: bool,
+    /// Starts could wait for the next multiple of so many µs, so that one
+    /// wake-up served several; 0 where each had its own moment. The wait is in
+    /// the response times and in the lag.
+    #[serde(default)]
+    pub timer_slack_us: u64,
     /// Starts that had passed without a free client when the time was over.
     /// These transactions are in no histogram: had they run, their response
     /// times would have been among the longest.

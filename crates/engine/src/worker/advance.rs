@@ -190,16 +190,18 @@ fn schedule(core: &mut Core, client: &mut Client) -> Flow {
     if client.scheduled_ns > core.end_ns {
         return finish(core, client);
     }
-    client.state = State::Throttled { due_ns: client.scheduled_ns };
-    if core.now_ns < client.scheduled_ns {
-        core.timers.add(client.scheduled_ns, client.index);
+    let mut due_ns = client.scheduled_ns;
+    if core.now_ns < due_ns {
+        due_ns = core.schedule.wake_ns(due_ns, core.end_ns);
+        core.timers.add(due_ns, client.index);
     }
+    client.state = State::Throttled { due_ns };
     Flow::Again
 }
 
 fn throttled(core: &mut Core, client: &mut Client, due_ns: u64) -> Flow {
     if core.is_over() {
-        core.schedule.give_back(due_ns);
+        core.schedule.give_back(client.scheduled_ns);
         return finish(core, client);
     }
     if core.now_ns < due_ns {

@@ -23,6 +23,8 @@ pub(super) struct Schedule {
     /// The next distance as a share of the mean. The steady starts of all
     /// workers interleave, so each worker's first is another part of it.
     next_share: f64,
+    /// Starts to come may wait for the next multiple of this; at least 1.
+    slack_ns: u64,
     random: Prng,
     /// The last start that was taken.
     last_ns: u64,
@@ -47,6 +49,7 @@ impl Schedule {
             mean_us: plan.rate.map(|rate| 1e6 / rate.tps * workers),
             steady: plan.rate.is_some_and(|rate| rate.steady),
             next_share: f64::from(index + 1) / workers,
+            slack_ns: plan.rate.map_or(1, |rate| (rate.slack.as_nanos() as u64).max(1)),
             random,
             last_ns: 0,
             begin_ns: 0,
@@ -98,6 +101,19 @@ impl Schedule {
         self.begin_ns + (next as u64).max(since_ns)
     }
 
+    /// When to wake up for the start at `start_ns`, which is still to come: the
+    /// next multiple of the slack, counted from the beginning. Where that is
+    /// not before `end_ns`, the moment itself: nobody starts after the end.
+    #[inline]
+    pub(super) fn wake_ns(&self, start_ns: u64, end_ns: u64) -> u64 {
+        if self.slack_ns == 1 {
+            return start_ns;
+        }
+        let since_ns = start_ns - self.begin_ns;
+        let wake_ns = self.begin_ns.saturating_add(since_ns.next_multiple_of(self.slack_ns));
+        if wake_ns < end_ns { wake_ns } else { start_ns }
+    }
+
     /// A client that had taken the start at `due_ns` ends without making it.
     pub(super) fn give_back(&mut self, due_ns: u64) {
         self.given_back.push(due_ns);
@@ -141,6 +157,7 @@ mod tests {
             mean_us: Some(1e6 / tps),
             steady,
             next_share: 1.0,
+            slack_ns: 1,
             random: Prng::new(7),
             last_ns: 0,
             begin_ns: 0,
@@ -169,6 +186,20 @@ mod tests {
                 assert!(found.abs_diff(expected) <= slack, "{found} instead of {expected}");
             }
         }
+    }
+
+    /// With a slack, starts wait for its next multiple and not for the end; one
+    /// on a multiple, and each without a slack, does not wait.
+    #[test]
+    fn wakes_on_multiples() {
+        let mut schedule = schedule(1_000.0, true, 0);
+        assert_eq!(schedule.wake_ns(1_234, u64::MAX), 1_234);
+        schedule.slack_ns = 500;
+        for (start_ns, wake_ns) in [(1_000, 1_000), (1_001, 1_500), (1_500, 1_500), (1_501, 2_000)]
+        {
+            assert_eq!(schedule.wake_ns(start_ns, u64::MAX), wake_ns);
+        }
+        assert_eq!(schedule.wake_ns(1_501, 2_000), 1_501);
     }
 
     /// Starts that had passed unmade are counted, those after the end are not.

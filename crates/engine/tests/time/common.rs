@@ -73,7 +73,7 @@ pub(crate) fn plan(server: &NullServer, clients: u32, time: Duration) -> RunPlan
 
 /// So many starts per second, at equal distances.
 pub(crate) fn steady(tps: f64) -> Option<Rate> {
-    Some(Rate { tps, steady: true })
+    Some(Rate { tps, steady: true, slack: Duration::ZERO })
 }
 
 /// Runs to the planned end.

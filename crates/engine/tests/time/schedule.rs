@@ -25,7 +25,7 @@ fn poisson_process() {
     let server = server(Duration::ZERO);
     let tps = 2000.0;
     let (outcome, lines) = run_with_log(RunPlan {
-        rate: Some(Rate { tps, steady: false }),
+        rate: Some(Rate { tps, steady: false, slack: Duration::ZERO }),
         ..plan(&server, 32, Duration::from_secs(2))
     });
     let (committed, skipped) = ended(&outcome);
@@ -67,7 +67,7 @@ fn steady_starts() {
         let server = server(Duration::ZERO);
         let tps = 750.0;
         let mut plan = RunPlan {
-            rate: Some(Rate { tps, steady: true }),
+            rate: Some(Rate { tps, steady: true, slack: Duration::ZERO }),
             ..plan(&server, 12, Duration::from_secs(1))
         };
         plan.workers = NonZeroU32::new(workers).unwrap();

@@ -2,7 +2,7 @@
 
 use clap::{Args, ValueEnum};
 
-use super::values::{BackoffArg, backoff, duration, limit_of_ms, positive};
+use super::values::{BackoffArg, backoff, duration, limit_of_ms, positive, timer_slack};
 use super::{EndpointArgs, OutputArgs, TargetArgs, WorkloadArgs};
 
 #[derive(Debug, Args)]
@@ -83,6 +83,10 @@ pub(crate) struct LoadArgs {
     /// Start at equal distances instead of at random
     #[arg(long, requires = "rate")]
     pub(crate) rate_steady: bool,
+    /// Under a rate, let starts wait for the next multiple of this, e.g. 1ms: one wake-up of the
+    /// driver then serves several. The wait is part of the response time and of the lag
+    #[arg(long, default_value = "0", value_parser = timer_slack, requires = "rate", value_name = "TIME")]
+    pub(crate) timer_slack: std::time::Duration,
     /// Latency in ms above which transactions are late, or skipped under a rate
     #[arg(short = 'L', long, value_name = "MS", value_parser = limit_of_ms)]
     pub(crate) latency_limit: Option<std::time::Duration>,

@@ -30,6 +30,18 @@ pub(super) fn limit_of_ms(text: &str) -> Result<Duration, String> {
         .ok_or_else(|| "expected a number of ms from 0.001 up to ten years".to_owned())
 }
 
+/// The longest wait that `--timer-slack` may ask for: more than any answer of a
+/// database that is measured for its latency.
+const TIMER_SLACK_MAX: Duration = Duration::from_secs(1);
+
+/// A time by which starts may wait for each other.
+pub(crate) fn timer_slack(text: &str) -> Result<Duration, String> {
+    match duration(text)? {
+        slack if slack > TIMER_SLACK_MAX => Err("it cannot be longer than 1s".to_owned()),
+        slack => Ok(slack),
+    }
+}
+
 /// A number with a unit: `us`, `ms`, `s`, `m`, `h`; seconds without one.
 pub(crate) fn duration(text: &str) -> Result<Duration, String> {
     let text = text.trim();
@@ -105,6 +117,16 @@ mod tests {
         assert_eq!(duration("250us"), Ok(Duration::from_micros(250)));
         for bad in ["", "s", "-1", "1 week", "1d", "nan", "1e999", "1e12"] {
             assert!(duration(bad).is_err(), "{bad}");
+        }
+    }
+
+    /// Starts may wait for a part of a second; more is refused.
+    #[test]
+    fn timer_slacks() {
+        assert_eq!(timer_slack("0"), Ok(Duration::ZERO));
+        assert_eq!(timer_slack("1ms"), Ok(Duration::from_millis(1)));
+        for bad in ["1001ms", "-1ms", ""] {
+            assert!(timer_slack(bad).is_err(), "{bad}");
         }
     }
 

@@ -152,7 +152,7 @@ fn program(plan: &BenchPlan, library: Library, found: &Found) -> Program {
 /// A rate without end is no rate: pgbench's delay between transactions is then 0.
 fn rate(plan: &BenchPlan) -> Option<Rate> {
     let tps = plan.rate_tps.filter(|tps| tps.is_finite())?;
-    Some(Rate { tps: bounds::rate(tps, plan.clients), steady: false })
+    Some(Rate { tps: bounds::rate(tps, plan.clients), steady: false, slack: Duration::ZERO })
 }
 
 fn log_plan(log: &LogOptions) -> LogPlan {

@@ -297,6 +297,7 @@ mod tests {
             offered_tps: 1_500.0,
             achieved_tps: full.totals.tps,
             steady: true,
+            timer_slack_us: 1_000,
             queued: 17,
         });
         full.plan.latency_limit_us = Some(50_000);

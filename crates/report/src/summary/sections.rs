@@ -103,13 +103,17 @@ fn rate_kept(page: &mut Page<'_>, record: &RunRecord) {
     let Some(schedule) = &record.schedule else { return };
     let counts = &record.totals.counts;
     let shown = |us: f64| duration_us(us, page.style.unicode);
-    let facts = [
+    let mut facts = vec![
         format!("{}/s offered", rate(schedule.offered_tps)),
         format!("{}/s achieved", rate(schedule.achieved_tps)),
         if schedule.steady { "at equal distances" } else { "at random" }.to_owned(),
         format!("lag mean {}, max {}", shown(counts.lag_mean_us), shown(counts.lag_max_us as f64)),
         format!("{} queued at the end", count(schedule.queued)),
     ];
+    if schedule.timer_slack_us > 0 {
+        let slack = shown(schedule.timer_slack_us as f64);
+        facts.insert(3, format!("together every {slack} (--timer-slack)"));
+    }
     page.section_as_is("schedule", &flow(&facts, GAP, page.fact_columns()));
 }
 

@@ -54,6 +54,7 @@ fn troubled() -> RunRecord {
         offered_tps: 2_000.0,
         achieved_tps: record.totals.tps,
         steady: false,
+        timer_slack_us: 1_000,
         queued: 6_630,
     });
     record.totals.counts.late = 89;
