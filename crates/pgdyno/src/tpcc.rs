@@ -7,7 +7,7 @@ use std::thread::JoinHandle;
 use std::time::{Duration, SystemTime};
 
 use pgdyno_engine::outcome::RunOutcome;
-use pgdyno_record::tpcc::NOPM_MAX_PER_WAREHOUSE;
+use pgdyno_record::tpcc::{Seen, nopm_max};
 use pgdyno_record::{TpccRecord, TpccType};
 use pgdyno_wire::Connection;
 use pgdyno_workload::Workload;
@@ -84,11 +84,12 @@ impl Watch {
         mut self,
         workload: Option<&dyn Workload>,
         outcome: &RunOutcome,
+        clients: u32,
     ) -> Option<TpccRecord> {
         let samples = self.samples();
         let workload = workload.filter(|workload| workload.name() == NAME)?;
         let minutes = outcome.measured.as_secs_f64() / 60.0;
-        (minutes > 0.0).then(|| record(workload, outcome, &samples, minutes))
+        (minutes > 0.0).then(|| record(workload, outcome, &samples, clients.into()))
     }
 
     fn samples(&mut self) -> Vec<Sample> {
@@ -139,8 +140,9 @@ fn record(
     workload: &dyn Workload,
     outcome: &RunOutcome,
     samples: &[Sample],
-    minutes: f64,
+    clients: u64,
 ) -> TpccRecord {
+    let minutes = outcome.measured.as_secs_f64() / 60.0;
     let params = workload.params();
     let value = |name: &str| {
         let found = params.iter().find(|(param, _)| *param == name);
@@ -153,17 +155,15 @@ fn record(
     let all: u64 = (0..KINDS.len()).map(completed).sum();
     let nopm = scripts.first().map_or(0, |script| script.committed) as f64 / minutes;
     let inside = inside(outcome, samples);
-    let warehouses = workload.scale();
-    let ceiling = NOPM_MAX_PER_WAREHOUSE * warehouses as f64;
     let mut record = TpccRecord {
         label: label(&profile),
         profile,
-        warehouses,
+        warehouses: workload.scale(),
         nopm,
         nopm_database: per_minute(&inside, |sample| Some(sample.orders)),
         tpm: all as f64 / minutes,
         tpm_database: per_minute(&inside, |sample| sample.transactions),
-        efficiency_percent: (value("think") == "1").then(|| nopm * 100.0 / ceiling),
+        efficiency_percent: (value("think") == "1").then(|| nopm * 100.0 / nopm_max(clients)),
         rolled_back: scripts.first().map_or(0, |script| script.rolled_back),
         types: KINDS
             .into_iter()
@@ -187,7 +187,12 @@ fn record(
             .collect(),
         alarms: Vec::new(),
     };
-    record.judge(inside.map_or(0.0, |(first, last)| seconds(&first, &last)));
+    let total = outcome.tally.total();
+    record.judge(Seen {
+        watched_s: inside.map_or(0.0, |(first, last)| seconds(&first, &last)),
+        clients,
+        tries_lost: total.retries + total.failed(),
+    });
     record
 }
 

@@ -1,10 +1,11 @@
 //! The figures derived from TPC-C: new orders a minute and what belongs to
 //! them. Never called by the TPC's own name.
 
-use pgdyno_record::{RunRecord, TpccRecord};
+use pgdyno_record::tpcc::nopm_max;
+use pgdyno_record::{RunRecord, SqlState, TpccRecord, TpccType};
 
 use super::Page;
-use crate::format::{count, duration_us, rate};
+use crate::format::{count, counted, duration_us, rate};
 use crate::style::{Style, flow};
 
 /// Between two facts of one line.
@@ -13,26 +14,35 @@ const GAP: &str = "   ";
 pub(super) fn add(page: &mut Page<'_>, record: &RunRecord) {
     let Some(tpcc) = &record.tpcc else { return };
     let columns = page.fact_columns();
-    let mut lines = flow(&rates(tpcc), GAP, columns);
-    lines.extend(flow(&work(tpcc), GAP, columns));
+    let mut lines = flow(&rates(tpcc, record), GAP, columns);
+    lines.extend(flow(&work(tpcc, record), GAP, columns));
     page.section_as_is("TPC-C-derived", &lines);
-    page.section_as_is("mix", &flow(&mix(tpcc, page.style), GAP, columns));
+    page.section_as_is("mix", &mix(tpcc, page.style));
     if !tpcc.alarms.is_empty() {
         page.section("odd", &tpcc.alarms);
     }
 }
 
-fn rates(tpcc: &TpccRecord) -> Vec<String> {
+fn rates(tpcc: &TpccRecord, record: &RunRecord) -> Vec<String> {
     let mut facts = vec![format!("{} NOPM", rate(tpcc.nopm))];
     facts.extend(tpcc.nopm_database.map(|nopm| format!("{} by the tables", rate(nopm))));
     facts.push(format!("{} TPM", rate(tpcc.tpm)));
     facts.extend(tpcc.tpm_database.map(|tpm| format!("{} by the server", rate(tpm))));
-    facts.extend(tpcc.efficiency_percent.map(|percent| format!("efficiency {percent:.1} %")));
+    facts.extend(tpcc.efficiency_percent.map(|percent| {
+        let most = nopm_max(record.plan.clients.into());
+        format!("efficiency {percent:.1} % of {most:.1} NOPM")
+    }));
     facts
 }
 
-fn work(tpcc: &TpccRecord) -> Vec<String> {
+/// What happened beside the work; each is counted apart, and a rollback on
+/// purpose is in none of the others.
+fn work(tpcc: &TpccRecord, record: &RunRecord) -> Vec<String> {
     let counter = |name: &str| tpcc.counters.get(name).copied().unwrap_or(0);
+    let counts = &record.totals.counts;
+    let ended_in_deadlocks =
+        counts.retries_by_sqlstate.get(&SqlState::DEADLOCK_DETECTED).copied().unwrap_or(0);
+    let deadlocks = ended_in_deadlocks + counts.failed_deadlock;
     let mut facts = vec![
         format!("profile {}", tpcc.profile),
         format!("{} rolled back on purpose", count(tpcc.rolled_back)),
@@ -40,6 +50,8 @@ fn work(tpcc: &TpccRecord) -> Vec<String> {
             "{} by name",
             count(counter("payments_by_name") + counter("order_statuses_by_name"))
         ),
+        counted(deadlocks, "deadlock"),
+        format!("{} tried again", count(counts.retries)),
     ];
     match counter("districts_skipped") {
         0 => {}
@@ -48,10 +60,90 @@ fn work(tpcc: &TpccRecord) -> Vec<String> {
     facts
 }
 
+/// A line for each type, with the limits that the standard sets: the least
+/// share where one is demanded, and the 90th percentile of response times.
 fn mix(tpcc: &TpccRecord, style: &Style) -> Vec<String> {
-    let fact = |kind: &pgdyno_record::TpccType| {
-        let p90 = duration_us(kind.p90_us as f64, style.unicode);
-        format!("{} {:.2} %, p90 {p90}", kind.name, kind.share_percent)
+    let (least, most) = if style.unicode { ("≥", "≤") } else { (">=", "<=") };
+    let line = |kind: &TpccType| {
+        let us = |us: u64| duration_us(us as f64, style.unicode);
+        let min = match kind.share_percent_min {
+            0.0 => String::new(),
+            min => format!("{least} {min:.0}"),
+        };
+        let (p90, limit) = (us(kind.p90_us), us(kind.p90_us_max));
+        format!(
+            "{:<13} {:>6.2} % {min:<5}  p90 {p90:>8} {most} {limit}",
+            kind.name, kind.share_percent
+        )
     };
-    tpcc.types.iter().map(fact).collect()
+    tpcc.types.iter().map(line).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::style::columns_of;
+
+    const EXAMPLE: &str = include_str!("../../../record/schema/run-record-1.example.json");
+
+    fn record() -> RunRecord {
+        let kind = |name: &str, share_percent, share_percent_min, p90_us_max| TpccType {
+            name: name.to_owned(),
+            completed: 1_000,
+            share_percent,
+            share_percent_min,
+            p90_us: 4_100,
+            p90_us_max,
+        };
+        let mut record: RunRecord = serde_json::from_str(EXAMPLE).unwrap();
+        record.plan.clients = 20;
+        record.totals.counts.retries = 9;
+        record.totals.counts.retries_by_sqlstate = [(SqlState::DEADLOCK_DETECTED, 2)].into();
+        record.totals.counts.failed_deadlock = 1;
+        record.tpcc = Some(TpccRecord {
+            label: "derived from TPC-C".to_owned(),
+            profile: "faithful".to_owned(),
+            warehouses: 2,
+            nopm: 24.0,
+            nopm_database: Some(24.0),
+            tpm: 57.0,
+            tpm_database: None,
+            efficiency_percent: Some(93.3),
+            rolled_back: 10,
+            types: vec![
+                kind("new order", 43.48, 0.0, 5_000_000),
+                kind("payment", 43.48, 43.0, 5_000_000),
+                kind("stock level", 4.35, 4.0, 20_000_000),
+            ],
+            counters: [("payments_by_name".to_owned(), 600)].into(),
+            alarms: Vec::new(),
+        });
+        record
+    }
+
+    /// Each limit stands beside its figure, what is counted apart is shown
+    /// apart, and efficiency says of what it is a share.
+    #[test]
+    fn limits_stand_beside_their_figures() {
+        for (width, unicode) in [(80, true), (80, false), (120, true)] {
+            let style = Style { width, unicode, ..Style::default() };
+            let mut page = Page { style: &style, lines: Vec::new() };
+            add(&mut page, &record());
+            let text = page.lines.concat();
+            assert!(text.lines().all(|line| columns_of(line) <= width), "{text}");
+            let words = |line: &str| line.split_whitespace().collect::<Vec<_>>().join(" ");
+            let lines: Vec<String> = text.lines().map(words).collect();
+            let (least, most) = if unicode { ("≥", "≤") } else { (">=", "<=") };
+            for wanted in [
+                format!("mix new order 43.48 % p90 4.10 ms {most} 5.00 s"),
+                format!("payment 43.48 % {least} 43 p90 4.10 ms {most} 5.00 s"),
+                format!("stock level 4.35 % {least} 4 p90 4.10 ms {most} 20.0 s"),
+            ] {
+                assert!(lines.contains(&wanted), "{wanted}\n{text}");
+            }
+            for wanted in ["efficiency 93.3 % of 25.7 NOPM", "3 deadlocks", "9 tried again"] {
+                assert!(text.contains(wanted), "{wanted}\n{text}");
+            }
+        }
+    }
 }
