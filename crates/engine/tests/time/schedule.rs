@@ -86,3 +86,31 @@ fn steady_starts() {
         assert!(missing <= outcome.queued, "{missing} of {} queued", outcome.queued);
     }
 }
+
+/// With a slack starts wait for each other, and what they wait is in the
+/// response times and in the lag, not in the service times. A worker that is
+/// held up only adds to both.
+#[test]
+fn slack_is_part_of_the_response() {
+    let _alone = alone();
+    let server = server(Duration::ZERO);
+    let slack = Duration::from_millis(50);
+    // Clients for 200 ms of starts: each start is taken long before it is due.
+    let plan = RunPlan {
+        rate: Some(Rate { tps: 1000.0, steady: true, slack }),
+        ..plan(&server, 200, Duration::from_secs(1))
+    };
+    let (outcome, lines) = run_with_log(plan);
+    let all = lines.len() as u64 + outcome.queued;
+    assert!(all.abs_diff(1000) <= 1, "{all}");
+    for line in &lines {
+        assert!(line.latency_us >= line.lag_us, "{line:?}");
+    }
+    // Half of it on average.
+    let mean_lag_us = lines.iter().map(|line| line.lag_us).sum::<u64>() / lines.len() as u64;
+    assert!(mean_lag_us >= 15_000, "{mean_lag_us}");
+    let script = &outcome.tally.scripts[0];
+    let (response, service) = (script.response.mean_us(), script.service.mean_us());
+    // Each of the three is cut to whole µs.
+    assert!((response - service - mean_lag_us as f64).abs() < 3.0, "{response} {service}");
+}
