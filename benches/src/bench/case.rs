@@ -19,6 +19,8 @@ pub(super) enum Suite {
     Shared,
     /// Filling the tables.
     Load,
+    /// Derived from TPC-C, against tools that have it; no part of the matrix.
+    Tpcc,
 }
 
 /// Who answers.
@@ -129,6 +131,7 @@ impl Selection {
             Suite::Connect => (&[Null, Postgres], &[Tcp, Tls], &[CLIENTS_CONNECT]),
             Suite::Shared => (&[Postgres], &[Tcp, Unix], &[CLIENTS_SHARED]),
             Suite::Load => (&[Postgres], &[Unix], &[1]),
+            Suite::Tpcc => return Vec::new(),
         };
         let clients =
             if self.clients_named && suite != Suite::Load { &self.clients } else { clients };
@@ -166,7 +169,7 @@ impl Case {
             Tool::Floor => match self.suite {
                 Suite::Select | Suite::Shared => true,
                 Suite::Connect => self.transport != Transport::Tls,
-                Suite::Rate | Suite::Tpcb | Suite::Load => false,
+                Suite::Rate | Suite::Tpcb | Suite::Load | Suite::Tpcc => false,
             },
             // A thread for each client: beyond some hundred it measures the
             // scheduler.
@@ -182,7 +185,7 @@ impl Case {
         match self.suite {
             Suite::Shared | Suite::Load => false,
             Suite::Connect => self.server == ServerKind::Null,
-            Suite::Select | Suite::Rate | Suite::Tpcb => true,
+            Suite::Select | Suite::Rate | Suite::Tpcb | Suite::Tpcc => true,
         }
     }
 

@@ -13,12 +13,17 @@ use super::places::Places;
 use super::raw::{Line, RAW_FILE, append};
 use super::run::{Session, say};
 use super::server::Servers;
-use super::{facts, folder, measure};
+use super::{facts, folder, measure, tpcc};
 
 /// The counts of clients of the select suite.
 const CLIENTS: [u32; 6] = [1, 16, 64, 256, 1000, 4000];
 /// The same with --quick.
 const CLIENTS_QUICK: [u32; 3] = [16, 64, 1000];
+
+/// Seconds of a run of the suite `tpcc`. Of the rarer types there are one in
+/// 23, so that a second says little of the mix.
+const TPCC_SECONDS: u32 = 15;
+const TPCC_SECONDS_QUICK: u32 = 5;
 
 /// Runs floor, pgdyno and the installed peers by turns, and compares.
 #[derive(Debug, Parser)]
@@ -74,7 +79,7 @@ struct TypedRun {
     /// Repetitions of each case: 5, or 2 with --quick.
     #[arg(long, value_parser = clap::value_parser!(u32).range(1..))]
     repetitions: Option<u32>,
-    /// Seconds of each steady run: 3, or 1 with --quick.
+    /// Seconds of each steady run: 3, or 1 with --quick; of the suite tpcc 15, or 5.
     #[arg(long, value_parser = clap::value_parser!(u32).range(1..))]
     seconds: Option<u32>,
     /// Prepared only, 16, 64 and 1,000 clients, shorter, no loading.
@@ -104,8 +109,11 @@ pub fn main() -> Result<()> {
 
 fn run(typed: &TypedRun) -> Result<()> {
     let places = Places::find()?;
-    let cases = selection(typed).cases();
-    if cases.is_empty() {
+    let selection = selection(typed);
+    let cases = selection.cases();
+    let wants_tpcc = selection.suites.contains(&Suite::Tpcc)
+        && selection.servers.contains(&ServerKind::Postgres);
+    if cases.is_empty() && !wants_tpcc {
         bail!("the selection leaves nothing to measure");
     }
     let tools = some_or_all(&typed.tools);
@@ -116,10 +124,11 @@ fn run(typed: &TypedRun) -> Result<()> {
     }
     let two = std::thread::available_parallelism().is_ok_and(|count| count.get() >= 2);
     let cores = (two && !typed.no_pin).then_some((0, 1));
-    let clients_max = cases.iter().map(|case| case.clients).max().unwrap_or(1);
+    let of_tpcc = if wants_tpcc { tpcc::CLIENTS } else { 1 };
+    let clients_max = cases.iter().map(|case| case.clients).fold(of_tpcc, u32::max);
     raise_file_limit(clients_max)?;
     let facts = facts::collect(&places, cores);
-    let wants_postgres = cases.iter().any(|case| case.server == ServerKind::Postgres);
+    let wants_postgres = wants_tpcc || cases.iter().any(|case| case.server == ServerKind::Postgres);
     say("starting the servers")?;
     let servers =
         Servers::start(&places, wants_postgres, clients_max, cores.map(|(_, core)| core))?;
@@ -136,6 +145,10 @@ fn run(typed: &TypedRun) -> Result<()> {
         file,
     };
     session.run(&cases)?;
+    if wants_tpcc {
+        let default = if typed.quick { TPCC_SECONDS_QUICK } else { TPCC_SECONDS };
+        tpcc::run(&mut session, typed.seconds.unwrap_or(default))?;
+    }
     print(&folder::describe(&folder)?)?;
     say(&format!("results are in {}", folder.display()))
 }

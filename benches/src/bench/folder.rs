@@ -32,7 +32,7 @@ pub(super) fn describe(folder: &Path) -> Result<String> {
     let lines = read(folder)?;
     let facts = lines.iter().find_map(|line| match line {
         Line::Facts(facts) => Some(facts.as_ref()),
-        Line::Run(_) => None,
+        Line::Run(_) | Line::Tpcc(_) => None,
     });
     if let Some(facts) = facts {
         std::fs::write(folder.join("README.md"), readme(facts, &lines))?;
@@ -76,11 +76,12 @@ fn readme(facts: &Facts, lines: &[Line]) -> String {
              ## Commands\n\nOne of each case and tool, first the run for connecting, then the \
              steady one.\n\n```text\n";
     for line in lines {
-        if let Line::Run(run) = line
-            && run.repetition == 0
-        {
-            let _ = writeln!(text, "{}", run.command.join(" "));
-        }
+        let command = match line {
+            Line::Run(run) if run.repetition == 0 => &run.command,
+            Line::Tpcc(run) if run.repetition == 0 => &run.command,
+            _ => continue,
+        };
+        let _ = writeln!(text, "{}", command.join(" "));
     }
     text + "```\n"
 }

@@ -23,4 +23,5 @@ mod server;
 mod statistics;
 mod summary;
 mod table;
+mod tpcc;
 mod tool;

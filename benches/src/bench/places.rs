@@ -58,7 +58,8 @@ impl Places {
     }
 }
 
-fn in_path(name: &str) -> Option<PathBuf> {
+/// The first file of that name in the path.
+pub(super) fn in_path(name: &str) -> Option<PathBuf> {
     let path = std::env::var_os("PATH")?;
     std::env::split_paths(&path).map(|dir| dir.join(name)).find(|path| path.is_file())
 }

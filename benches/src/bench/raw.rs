@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use super::case::{Case, Phase, Tool};
 use super::facts::Facts;
+use super::tpcc::TpccRun;
 
 /// The name of the file in a folder of results.
 pub(super) const RAW_FILE: &str = "raw.jsonl";
@@ -21,6 +22,8 @@ pub(super) enum Line {
     Facts(Box<Facts>),
     /// A run.
     Run(Box<Run>),
+    /// A run of the suite `tpcc`.
+    Tpcc(Box<TpccRun>),
 }
 
 /// One run of one tool. CPU times are those of the tool's process alone, from

@@ -97,6 +97,12 @@ impl Servers {
         Ok(Address { host, port, user, database, environment })
     }
 
+    /// Binds the real server to its core, or frees it.
+    pub(super) fn bind_postgres(&self, is_bound: bool) -> Result<()> {
+        let Some(postgres) = &self.postgres else { return Ok(()) };
+        pin(postgres.pid(), self.core.filter(|_| is_bound))
+    }
+
     /// The real server, if one was started.
     pub(super) fn postgres(&self) -> Option<&Postgres> {
         self.postgres.as_ref()

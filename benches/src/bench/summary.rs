@@ -6,6 +6,7 @@ use std::fmt::Write;
 use super::case::{Case, Phase, Suite, Tool, name};
 use super::raw::{Line, Run};
 use super::table::{Metric, Values, render};
+use super::tpcc::{self, TpccRun};
 
 /// The two runs of one tool in one repetition of one case.
 #[derive(Debug, Default)]
@@ -22,7 +23,14 @@ pub(super) fn summarise(lines: &[Line]) -> String {
         .iter()
         .filter_map(|line| match line {
             Line::Run(run) => Some(run.as_ref()),
-            Line::Facts(_) => None,
+            Line::Facts(_) | Line::Tpcc(_) => None,
+        })
+        .collect();
+    let orders: Vec<&TpccRun> = lines
+        .iter()
+        .filter_map(|line| match line {
+            Line::Tpcc(run) => Some(run.as_ref()),
+            Line::Facts(_) | Line::Run(_) => None,
         })
         .collect();
     let mut pairs = Pairs::new();
@@ -44,7 +52,7 @@ pub(super) fn summarise(lines: &[Line]) -> String {
             let _ = write!(text, "## {title}\n\n{section}");
         }
     }
-    text + &failures(&runs)
+    text + &tpcc::summarise(&orders) + &failures(&runs)
 }
 
 const SUITES: [(Suite, &str); 6] = [
