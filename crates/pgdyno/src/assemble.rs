@@ -250,7 +250,7 @@ fn plan(facts: &Facts<'_>) -> PlanRecord {
 /// What `--set` asked for; a value whose name says that it is a secret is kept back.
 fn session_settings(opened: &Opened) -> BTreeMap<String, String> {
     let shown = |(name, value): (&String, &String)| {
-        let pair = redact::redact(&format!("{name}={value}"));
+        let pair = redact::redact_setting(&format!("{name}={value}"));
         let value = pair.split_once('=').map_or_else(String::new, |(_, value)| value.to_owned());
         (name.clone(), value)
     };

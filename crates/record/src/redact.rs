@@ -12,6 +12,13 @@ pub const MASK: &str = "***";
 /// cover `password`, `sslpassword`, `PGPASSWORD`, `--auth-token`.
 const SECRET_ENDINGS: [&str; 4] = ["password", "passwd", "secret", "token"];
 
+/// A setting whose name holds one of these words may be a secret: settings of
+/// one's own are named freely, and their values hold anything.
+const SECRET_WORDS: [&str; 6] = ["password", "passwd", "secret", "token", "credential", "key"];
+
+/// An option whose value is a setting.
+const SETTING_OPTION: &str = "--set";
+
 /// An option whose whole value is kept back: people write secrets into
 /// commands, in ways that nobody can foresee.
 const COMMAND_OPTION: &str = "--password-command";
@@ -28,6 +35,10 @@ pub fn redact_args<S: AsRef<str>>(args: &[S]) -> Vec<String> {
             value_is_secret = false;
             continue;
         }
+        if let Some(setting) = setting_of(kept.last().map(String::as_str), arg) {
+            kept.push(arg.replace(setting, &redact_setting(setting)));
+            continue;
+        }
         value_is_secret = arg.starts_with("--") && is_secret_key(arg) || arg == COMMAND_OPTION;
         match arg.split_once('=') {
             Some((COMMAND_OPTION, _)) => kept.push(format!("{COMMAND_OPTION}={MASK}")),
@@ -35,6 +46,23 @@ pub fn redact_args<S: AsRef<str>>(args: &[S]) -> Vec<String> {
         }
     }
     kept
+}
+
+/// The setting in an argument, where it holds one.
+fn setting_of<'a>(before: Option<&str>, arg: &'a str) -> Option<&'a str> {
+    let joined = arg.strip_prefix(SETTING_OPTION).and_then(|rest| rest.strip_prefix('='));
+    joined.or_else(|| (before == Some(SETTING_OPTION)).then_some(arg))
+}
+
+/// `name=value` of a session's setting, its value kept back where the name says
+/// that it may be a secret.
+#[must_use]
+pub fn redact_setting(setting: &str) -> String {
+    let (name, value) = setting.split_once('=').unwrap_or((setting, ""));
+    let lower = name.to_ascii_lowercase();
+    let is_secret = SECRET_WORDS.iter().any(|word| lower.contains(word));
+    let value = if is_secret { MASK.to_owned() } else { redact(value) };
+    format!("{name}={value}")
 }
 
 /// One text without the secrets of connection URIs and `key=value` pairs.
@@ -141,6 +169,25 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+
+    /// A setting that may hold a secret is kept back as a whole, blanks and all,
+    /// wherever it stands; others are told.
+    #[test]
+    fn settings() {
+        for (setting, kept) in [
+            ("work_mem=64MB", "work_mem=64MB"),
+            ("search_path=a, b", "search_path=a, b"),
+            ("my.own=", "my.own="),
+            ("app.jwt_secret=a b=c", "app.jwt_secret=***"),
+            ("App.ApiKey='x y'", "App.ApiKey=***"),
+            ("my.tokens=1", "my.tokens=***"),
+            ("my.url=postgresql://u:hush@h/d", "my.url=postgresql://u:***@h/d"),
+        ] {
+            assert_eq!(redact_setting(setting), kept);
+            assert_eq!(redact_args(&["--set", setting]), ["--set", kept]);
+            assert_eq!(redact_args(&[format!("--set={setting}")]), [format!("--set={kept}")]);
+        }
+    }
 
     /// Secrets go, everything else stays, in every place where one can stand.
     #[test]

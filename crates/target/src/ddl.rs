@@ -68,6 +68,22 @@ impl TableSpec<'_> {
     }
 }
 
+/// Asks for the indexes of these tables that PostgreSQL's catalog says are not
+/// valid. Nothing but joins: not every database with that catalog has all of
+/// its types.
+pub(crate) fn invalid_indexes(tables: &[&str]) -> String {
+    let tables: Vec<String> = tables.iter().map(|table| format!("'{table}'")).collect();
+    format!(
+        "SELECT quote_ident(i.relname) FROM pg_catalog.pg_index x \
+         JOIN pg_catalog.pg_class i ON i.oid = x.indexrelid \
+         JOIN pg_catalog.pg_class t ON t.oid = x.indrelid \
+         JOIN pg_catalog.pg_namespace n ON n.oid = t.relnamespace \
+         WHERE NOT x.indisvalid AND n.nspname = current_schema() AND t.relname IN ({}) \
+         ORDER BY i.relname",
+        tables.join(", ")
+    )
+}
+
 /// An index that is not a key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct IndexSpec<'a> {

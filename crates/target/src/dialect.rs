@@ -165,6 +165,13 @@ pub trait Dialect: fmt::Debug + Send + Sync {
         None
     }
 
+    /// A row for each index of these tables that is there and not valid, with
+    /// its name as SQL takes it; `None` where none can be left so, because an
+    /// index is made with its statement or not at all.
+    fn invalid_indexes_query(&self, tables: &[&str]) -> Option<String> {
+        (!self.ddl_in_transactions()).then(|| ddl::invalid_indexes(tables))
+    }
+
     /// True where a DDL statement can share a transaction with an INSERT, and
     /// both are done or neither.
     fn ddl_in_transactions(&self) -> bool {
@@ -321,10 +328,15 @@ pub trait Dialect: fmt::Debug + Send + Sync {
         Some("SELECT pg_database_size(current_database())")
     }
 
-    /// One row, one number: a table's size in bytes with its indexes; `$1`
-    /// is the table's name as text.
+    /// One row, one number: a table's size in bytes with its indexes and
+    /// partitions; `$1` is the table's name as text.
     fn table_size_query(&self) -> Option<&'static str> {
-        Some("SELECT pg_total_relation_size($1::text::regclass)")
+        // A table with partitions is empty; they are what takes space.
+        Some(
+            "SELECT pg_total_relation_size($1::text::regclass) + coalesce((\
+             SELECT sum(pg_total_relation_size(relid)) FROM pg_partition_tree($1::text::regclass) \
+             WHERE relid <> $1::text::regclass), 0)::bigint",
+        )
     }
 
     /// How large freshly loaded tables are, relative to the same on

@@ -36,6 +36,7 @@ fn real_servers() {
         connect(&server).execute("CREATE TABLE t (a int)").unwrap();
         plans_are_taken_back(&server);
         counts_what_was_done(&server);
+        partitions_have_the_size(&server);
     }
 }
 
@@ -71,6 +72,28 @@ fn counts_what_was_done(server: &EmbeddedServer) {
         ]
     );
     waits_of_an_extension(server);
+}
+
+/// The size of a table with partitions is theirs, also below partitions.
+fn partitions_have_the_size(server: &EmbeddedServer) {
+    let mut session = connect(server);
+    for sql in [
+        "CREATE TABLE parted (a int) PARTITION BY RANGE (a)",
+        "CREATE TABLE low PARTITION OF parted FOR VALUES FROM (0) TO (10)",
+        "CREATE TABLE high PARTITION OF parted FOR VALUES FROM (10) TO (20) PARTITION BY HASH (a)",
+        "CREATE TABLE higher PARTITION OF high FOR VALUES WITH (MODULUS 1, REMAINDER 0)",
+        "INSERT INTO parted SELECT generate_series(0, 19)",
+        "CREATE INDEX ON parted (a)",
+    ] {
+        session.execute(sql).unwrap();
+    }
+    let query = postgres().table_size_query().unwrap();
+    let mut size =
+        |table: &str| session.query_one_i64(&query.replace("$1", &format!("'{table}'"))).unwrap();
+    let (low, higher) = (size("low"), size("higher"));
+    assert!(low > 0 && higher > 0);
+    assert_eq!((size("parted"), size("high")), (low + higher, higher));
+    assert!(size("t") > 0);
 }
 
 /// The counts of an extension that is there, or of one that looks like it.

@@ -36,14 +36,30 @@ impl Steps<'_> {
     ) -> Result<(), Failure> {
         match self.statement(link, sql) {
             Err(failure) if !is_new && THERE_ALREADY.iter().any(|state| failure.is(state)) => {
-                let Some(query) = self.plan.dialect.unfinished_jobs_query() else { return Ok(()) };
-                let what = || "asking for unfinished jobs".to_owned();
-                let jobs = self.patiently(|| link.rows(query, what))?;
-                let mut jobs = jobs.into_iter().filter_map(|mut row| row.pop()?);
-                jobs.try_for_each(|job| self.wait_for(link, &job, sql))
+                self.unfinished(link)?.iter().try_for_each(|job| self.wait_for(link, job, sql))
             }
             ended => ended,
         }
+    }
+
+    /// Jobs of the server's that go on.
+    fn unfinished(&self, link: &mut Link) -> Result<Vec<String>, Failure> {
+        let Some(query) = self.plan.dialect.unfinished_jobs_query() else { return Ok(Vec::new()) };
+        let what = || "asking for unfinished jobs".to_owned();
+        let jobs = self.patiently(|| link.rows(query, what))?;
+        Ok(jobs.into_iter().filter_map(|mut row| row.pop()?).collect())
+    }
+
+    /// Waits until none is left, whatever has become of them.
+    pub(super) fn await_jobs(&self, link: &mut Link) -> Result<(), Failure> {
+        for job in self.unfinished(link)? {
+            match self.wait_for(link, &job, "jobs of the load before") {
+                // It shows in the catalog what it has left.
+                Err(Failure::Error(LoadError::Statement { connection_lost: false, .. })) => {}
+                ended => ended?,
+            }
+        }
+        Ok(())
     }
 
     /// Waits until a job has ended: by the server's own statement for it, or

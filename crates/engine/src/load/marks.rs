@@ -44,12 +44,22 @@ const KEY: &str = "key";
 impl Mark {
     /// Writes the mark; refused as a duplicate (23505) where it is there.
     pub(super) fn statement(self) -> String {
-        let (part, number) = match self {
+        let (part, number) = self.place();
+        format!("INSERT INTO {TABLE} (part, number) VALUES ('{part}', {number})")
+    }
+
+    /// Takes the mark away: what it says is not so any more.
+    pub(super) fn taken_back(self) -> String {
+        let (part, number) = self.place();
+        format!("DELETE FROM {TABLE} WHERE part = '{part}' AND number = {number}")
+    }
+
+    const fn place(self) -> (&'static str, u64) {
+        match self {
             Self::Tables => (TABLES, 0),
             Self::Chunk(number) => (CHUNK, number),
             Self::Key(number) => (KEY, number),
-        };
-        format!("INSERT INTO {TABLE} (part, number) VALUES ('{part}', {number})")
+        }
     }
 }
 

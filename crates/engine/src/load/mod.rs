@@ -14,6 +14,7 @@ mod begin;
 mod check;
 mod chunks;
 mod error;
+mod invalid;
 mod jobs;
 mod link;
 mod marks;

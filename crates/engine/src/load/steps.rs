@@ -102,6 +102,9 @@ impl<'a> Steps<'a> {
         self.rows(&mut links)?;
         let client_cpu = cpu_time().saturating_sub(cpu_before);
         let (workload, dialect) = (self.plan.workload, self.plan.dialect);
+        if !matches!(self.begun, Begun::Anew) {
+            self.drop_invalid(&mut links)?;
+        }
         self.keys(&mut links, &workload.key_statements(dialect))?;
         self.settle(&mut links, &workload.settle_statements(dialect))?;
         self.check(&mut links)?;

@@ -4,7 +4,6 @@
 //! program, in `crates/pgdyno/tests/loading`.
 
 use std::num::NonZeroU32;
-use std::ops::Range;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -12,11 +11,9 @@ use pgdyno_engine::load::{Begun, LoadError, LoadObserver, LoadPlan, LoadReport, 
 use pgdyno_target::detect::{Probe, ProbeError as DetectError};
 use pgdyno_target::dialect::{ConnectionLimits, Evidence, LoadMethod};
 use pgdyno_target::{Dialect, EmbeddedServer, dialect_by_name, postgres};
-use pgdyno_workload::{
-    AccessError, Commits, Figures, Finding, Found, ProbeError, Reset, Session, Table,
-    TableStatement, Transaction, Workload,
-};
+use pgdyno_workload::Workload;
 
+use crate::altered::Altered;
 use crate::common::{connect, context, server, value, workload};
 
 /// Rows of a statement, few: a load of 100,000 rows then lasts for longer than
@@ -25,10 +22,16 @@ const ROWS: u32 = 50;
 
 /// Interrupts once some rows were sent, and hears from where a load began.
 #[derive(Default)]
-struct Listener {
-    rows: Option<u64>,
+pub(crate) struct Listener {
+    pub(crate) rows: Option<u64>,
     interrupt: AtomicBool,
     begun: Mutex<Option<Begun>>,
+}
+
+impl Listener {
+    pub(crate) fn begun(&self) -> Option<Begun> {
+        *self.begun.lock().unwrap()
+    }
 }
 
 impl LoadObserver for Listener {
@@ -43,7 +46,7 @@ impl LoadObserver for Listener {
     }
 }
 
-fn load_on(
+pub(crate) fn load_on(
     server: &EmbeddedServer,
     workload: &dyn Workload,
     dialect: &dyn Dialect,
@@ -134,81 +137,6 @@ fn commit_on_its_way_is_waited_for() {
     server.stop().unwrap();
 }
 
-/// A workload with an index of which the server says that it goes on with it.
-#[derive(Debug)]
-struct WithJob(Box<dyn Workload>);
-
-impl Workload for WithJob {
-    fn name(&self) -> &'static str {
-        self.0.name()
-    }
-
-    fn description(&self) -> &'static str {
-        self.0.description()
-    }
-
-    fn scale(&self) -> u64 {
-        self.0.scale()
-    }
-
-    fn params(&self) -> Vec<(&'static str, String)> {
-        self.0.params()
-    }
-
-    fn tables(&self) -> Vec<Table> {
-        self.0.tables()
-    }
-
-    fn drop_statements(&self, dialect: &dyn Dialect) -> Vec<String> {
-        self.0.drop_statements(dialect)
-    }
-
-    fn create_statements(&self, dialect: &dyn Dialect) -> Vec<String> {
-        self.0.create_statements(dialect)
-    }
-
-    fn key_statements(&self, _: &dyn Dialect) -> Vec<TableStatement> {
-        // What DSQL answers to CREATE INDEX ASYNC.
-        vec![TableStatement { table: "pgbench_tellers", sql: "SELECT 'job1' AS job_id".into() }]
-    }
-
-    fn settle_statements(&self, dialect: &dyn Dialect) -> Vec<TableStatement> {
-        self.0.settle_statements(dialect)
-    }
-
-    fn write_rows(&self, table: usize, rows: Range<u64>, seed: u64, out: &mut Vec<u8>) {
-        self.0.write_rows(table, rows, seed, out);
-    }
-
-    fn transactions(&self) -> Vec<Transaction> {
-        self.0.transactions()
-    }
-
-    fn audit_query(&self, dialect: &dyn Dialect) -> String {
-        self.0.audit_query(dialect)
-    }
-
-    fn judge_base(&self, base: &Figures) -> Vec<Finding> {
-        self.0.judge_base(base)
-    }
-
-    fn judge_run(&self, base: &Figures, now: &Figures, commits: &[Commits]) -> Vec<Finding> {
-        self.0.judge_run(base, now, commits)
-    }
-
-    fn probe(&self, session: &mut dyn Session, target: &str) -> Result<Found, ProbeError> {
-        self.0.probe(session, target)
-    }
-
-    fn reset(
-        &self,
-        session: &mut dyn Session,
-        dialect: &dyn Dialect,
-    ) -> Result<Reset, AccessError> {
-        self.0.reset(session, dialect)
-    }
-}
-
 /// Where the statement that waits for a job fails, its state is looked at until
 /// it has ended; one that failed is told with the server's words.
 #[test]
@@ -216,7 +144,11 @@ fn jobs_are_polled_where_waiting_fails() {
     let server = server();
     let mut session = connect(&server);
     let dsql = dialect_by_name("aurora-dsql").unwrap();
-    let workload = WithJob(workload("select-only", 1));
+    let workload = Altered {
+        // What DSQL answers to CREATE INDEX ASYNC.
+        keys: &["SELECT 'job1' AS job_id"],
+        ..Altered::new("select-only")
+    };
     session.execute("CREATE SCHEMA sys").unwrap();
     session.execute("CREATE SEQUENCE sys.looks").unwrap();
     let load = || load_on(&server, &workload, dsql, false, 2000, &Listener::default());

@@ -125,6 +125,20 @@ fn settings_of_sessions() {
     refused.says(&["--set: Amazon Aurora DSQL refuses the setting \"statement_timeout\""]);
 }
 
+/// A setting whose name says that it is a secret reaches the sessions and not
+/// the record.
+#[test]
+fn a_secret_setting_is_not_kept() {
+    let server = Server::shared();
+    let database = server.empty();
+    let room = server.room();
+    room.write("s.sql", "SELECT 1 / (current_setting('my.api_token') = 'hush hush')::int;\n");
+    database.run(&room, &["-f", "s.sql", "-t", "1", "--set", "my.api_token=hush hush"]).exits(0);
+    let record = room.record();
+    assert_eq!(record["plan"]["session_settings"]["my.api_token"], "***");
+    assert!(!record.to_string().contains("hush"), "{record}");
+}
+
 /// Tokens that are made here open the stand-in for Aurora DSQL, for the admin
 /// and for others, by keys of the environment and of a profile.
 #[test]

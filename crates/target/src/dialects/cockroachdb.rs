@@ -75,6 +75,11 @@ impl Dialect for CockroachDb {
         &DIFFERENCES
     }
 
+    /// A job that fails takes its index away again.
+    fn invalid_indexes_query(&self, _: &[&str]) -> Option<String> {
+        None
+    }
+
     fn table_options(&self) -> TableOptions {
         TableOptions { fillfactor: false, unlogged: false, tablespace: false, partitions: false }
     }
