@@ -46,7 +46,15 @@ pub(crate) fn audit(args: &AuditArgs, terminal: &Terminal) -> Result<(), Failure
     let workload = match args.scale {
         // Asked for: tables of another scale are a finding, not a reason to go.
         Some(_) => asked,
-        None => choose(asked.probe(&mut session, &word).map_err(Failure::not_completed)?.scale)?,
+        None => {
+            let mut look = |workload: &dyn Workload| {
+                workload.probe(&mut session, &word).map_err(Failure::not_completed)
+            };
+            let workload = choose(look(asked.as_ref())?.scale)?;
+            // Some rules follow from what the tables tell of their load.
+            look(workload.as_ref())?;
+            workload
+        }
     };
     workload.check(opened.dialect).map_err(Failure::usage)?;
     terminal.say("Reading the tables …");

@@ -25,6 +25,8 @@ pub mod random;
 mod reset;
 mod sanity;
 mod schema;
+#[cfg(test)]
+mod seats;
 mod shapes;
 mod stock_level;
 mod tables;

@@ -146,6 +146,10 @@ impl Workload for Tpcc {
         probe::probe(self, session, target)
     }
 
+    fn seed_loaded(&self, session: &mut dyn Session) -> Option<u64> {
+        probe::loaded(self, session).ok().map(|loaded| loaded.seed)
+    }
+
     fn reset(
         &self,
         session: &mut dyn Session,
