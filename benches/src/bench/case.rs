@@ -69,6 +69,8 @@ pub(super) enum Tool {
     Sysbench,
     /// `pgdyno init --jobs 2`.
     PgdynoJobs2,
+    /// `pgdyno run --timer-slack 1ms`.
+    PgdynoSlack,
 }
 
 /// Which half of a measurement a run is.
@@ -175,6 +177,7 @@ impl Case {
             // scheduler.
             Tool::Sysbench => self.suite == Suite::Select && self.clients <= 256,
             Tool::PgdynoJobs2 => self.suite == Suite::Load,
+            Tool::PgdynoSlack => self.suite == Suite::Rate,
         }
     }
 

@@ -13,7 +13,7 @@ use super::places::Places;
 use super::raw::{Line, RAW_FILE, append};
 use super::run::{Session, say};
 use super::server::Servers;
-use super::{facts, folder, measure, tpcc};
+use super::{bounds, facts, folder, measure, tpcc};
 
 /// The counts of clients of the select suite.
 const CLIENTS: [u32; 6] = [1, 16, 64, 256, 1000, 4000];
@@ -79,12 +79,17 @@ struct TypedRun {
     /// Repetitions of each case: 5, or 2 with --quick.
     #[arg(long, value_parser = clap::value_parser!(u32).range(1..))]
     repetitions: Option<u32>,
-    /// Seconds of each steady run: 3, or 1 with --quick; of the suite tpcc 15, or 5.
+    /// Seconds of each steady run: 3; 2 with --bounds, 1 with --quick; of the suite tpcc 15, or 5.
     #[arg(long, value_parser = clap::value_parser!(u32).range(1..))]
     seconds: Option<u32>,
     /// Prepared only, 16, 64 and 1,000 clients, shorter, no loading.
     #[arg(long)]
     quick: bool,
+    /// The cases that have a bound, and no others, in less than twenty minutes.
+    #[arg(long, conflicts_with_all = [
+        "suites", "servers", "transports", "protocols", "clients", "quick",
+    ])]
+    bounds: bool,
     /// Binds no process to a core.
     #[arg(long)]
     no_pin: bool,
@@ -110,13 +115,18 @@ pub fn main() -> Result<()> {
 fn run(typed: &TypedRun) -> Result<()> {
     let places = Places::find()?;
     let selection = selection(typed);
-    let cases = selection.cases();
-    let wants_tpcc = selection.suites.contains(&Suite::Tpcc)
+    let cases = if typed.bounds { bounds::cases() } else { selection.cases() };
+    let wants_tpcc = !typed.bounds
+        && selection.suites.contains(&Suite::Tpcc)
         && selection.servers.contains(&ServerKind::Postgres);
     if cases.is_empty() && !wants_tpcc {
         bail!("the selection leaves nothing to measure");
     }
-    let tools = some_or_all(&typed.tools);
+    let tools = if typed.bounds && typed.tools.is_empty() {
+        bounds::TOOLS.to_vec()
+    } else {
+        some_or_all(&typed.tools)
+    };
     for tool in &tools {
         if places.of(*tool).is_none() {
             say(&format!("{} is not there and is left out", super::case::name(*tool)))?;
@@ -135,12 +145,17 @@ fn run(typed: &TypedRun) -> Result<()> {
     let folder = folder::make(&typed.runs)?;
     let mut file = std::fs::File::create(folder.join(RAW_FILE))?;
     append(&mut file, &Line::Facts(Box::new(facts)))?;
+    let (repetitions, seconds) = match (typed.bounds, typed.quick) {
+        (true, _) => (bounds::REPETITIONS, bounds::SECONDS),
+        (false, true) => (2, 1),
+        (false, false) => (5, 3),
+    };
     let mut session = Session {
         places: &places,
         servers: &servers,
         tools,
-        repetitions: typed.repetitions.unwrap_or(if typed.quick { 2 } else { 5 }),
-        seconds: typed.seconds.unwrap_or(if typed.quick { 1 } else { 3 }),
+        repetitions: typed.repetitions.unwrap_or(repetitions),
+        seconds: typed.seconds.unwrap_or(seconds),
         core: cores.map(|(core, _)| core),
         file,
     };

@@ -10,6 +10,7 @@
 //! The raw results go to a file as they come; everything that is said about
 //! them is computed from that file, so it can be said again.
 
+mod bounds;
 mod case;
 pub mod command;
 mod facts;

@@ -24,7 +24,7 @@ pub(super) struct Servers {
     postgres: Option<Postgres>,
     core: Option<usize>,
     /// Removed with everything in it.
-    _folder: tempfile::TempDir,
+    folder: tempfile::TempDir,
 }
 
 /// How to reach a server.
@@ -35,6 +35,8 @@ pub(super) struct Address {
     pub(super) port: u16,
     pub(super) user: &'static str,
     pub(super) database: &'static str,
+    /// For what a tool leaves behind.
+    pub(super) folder: PathBuf,
     /// Variables for the client's environment.
     pub(super) environment: Vec<(String, String)>,
 }
@@ -62,7 +64,7 @@ impl Servers {
         } else {
             None
         };
-        Ok(Self { null, postgres, core, _folder: folder })
+        Ok(Self { null, postgres, core, folder })
     }
 
     /// How to reach the server of a case, which is bound to its core or freed
@@ -94,7 +96,8 @@ impl Servers {
         }
         let database = if case.suite == Suite::Load { "load" } else { "postgres" };
         let user = if tls { Postgres::SCRAM_USER } else { "postgres" };
-        Ok(Address { host, port, user, database, environment })
+        let folder = self.folder.path().join("records");
+        Ok(Address { host, port, user, database, folder, environment })
     }
 
     /// Binds the real server to its core, or frees it.

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
+use super::bounds::{self, Figure};
 use super::case::{Case, Phase, Suite, Tool, name};
 use super::raw::{Line, Run};
 use super::table::{Metric, Values, render};
@@ -52,7 +53,26 @@ pub(super) fn summarise(lines: &[Line]) -> String {
             let _ = write!(text, "## {title}\n\n{section}");
         }
     }
-    text + &tpcc::summarise(&orders) + &failures(&runs)
+    let bounds = bounds::table(&|figure, tool, case| {
+        let of_tool = pairs.iter().filter(|((at, who, _), _)| *at == case && *who == tool);
+        let figures = of_tool.filter_map(|((_, _, repetition), pair)| {
+            Some((*repetition, figure_of(figure, case, pair)?))
+        });
+        figures.collect()
+    });
+    text + &tpcc::summarise(&orders) + &bounds + &failures(&runs)
+}
+
+/// What a bound speaks of.
+fn figure_of(figure: Figure, case: Case, pair: &Pair<'_>) -> Option<f64> {
+    match figure {
+        Figure::Cpu => cpu_us(pair),
+        Figure::Tps => tps(pair),
+        Figure::ConnectCpu => connect_cpu_ms(pair),
+        Figure::ConnectTime => connect_ms(pair),
+        Figure::FillTime => fill_s(pair),
+        Figure::Memory => Some(rss_mib(pair)? * 1024.0 / f64::from(case.clients)),
+    }
 }
 
 const SUITES: [(Suite, &str); 6] = [

@@ -18,12 +18,13 @@ pub(super) struct Metric {
 }
 
 /// The ratios shown: the first over the second.
-const RATIOS: [(Tool, Tool); 5] = [
+const RATIOS: [(Tool, Tool); 6] = [
     (Tool::Pgdyno, Tool::Floor),
     (Tool::Pgdyno, Tool::Pgbench),
     (Tool::Floor, Tool::Pgbench),
     (Tool::Sysbench, Tool::Pgbench),
     (Tool::PgdynoJobs2, Tool::Pgbench),
+    (Tool::PgdynoSlack, Tool::Pgbench),
 ];
 
 /// The table; empty where there is no value.

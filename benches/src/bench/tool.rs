@@ -14,6 +14,12 @@ use super::server::Address;
 pub(super) const LOAD_SCALE: u32 = 50;
 const LOAD_ROWS: u64 = LOAD_SCALE as u64 * 100_011;
 
+/// The script for `pgdyno run`, from the folder in which `make bench` runs.
+const SELECT_ONLY: &str = "benches/select-only.sql";
+/// What starts may wait for each other: at 5,000 a second five on average, and
+/// little beside the time that a real database takes to answer.
+const SLACK: &str = "1ms";
+
 /// What is to be run.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Job<'a> {
@@ -39,6 +45,7 @@ impl Job<'_> {
             }
             Tool::Sysbench => self.sysbench(),
             Tool::PgdynoJobs2 => self.pgdyno_init(),
+            Tool::PgdynoSlack => self.pgdyno_run(),
         });
         words
     }
@@ -111,6 +118,25 @@ impl Job<'_> {
         words
     }
 
+    /// The rate suite with starts that wait for each other, which pgbench's
+    /// options have no word for.
+    fn pgdyno_run(&self) -> Vec<String> {
+        let Address { host, port, user, database, folder, .. } = self.address;
+        let records = folder.display();
+        let mut words = vec![
+            "run".to_owned(),
+            format!("host={host} port={port} user={user} dbname={database}"),
+        ];
+        let clients = self.case.clients;
+        words.extend(split(&format!("--script {SELECT_ONLY} -s {SCALE} -c {clients} -j 1")));
+        words.extend(split(&format!("-q --target-stats off --records {records} --json -")));
+        words.extend(self.length());
+        if self.phase == Phase::Steady {
+            words.extend(split(&format!("-R {RATE_TPS} --timer-slack {SLACK}")));
+        }
+        words
+    }
+
     /// Fills in what the tool said. Says why where it said too little.
     pub(super) fn read(&self, stdout: &str, stderr: &str, run: &mut Run) -> Result<(), String> {
         if self.case.suite == Suite::Load {
@@ -133,6 +159,14 @@ impl Job<'_> {
                 run.transactions = count.ok_or("it names no number of transactions")? as u64;
                 let per_second = stdout.split("transactions:").nth(1).unwrap_or_default();
                 run.tps = number_after(per_second, "(");
+            }
+            Tool::PgdynoSlack => {
+                let record: serde_json::Value =
+                    serde_json::from_str(stdout).map_err(|error| error.to_string())?;
+                let committed = record["totals"]["counts"]["committed"].as_u64();
+                run.transactions = committed.ok_or("it names no number of transactions")?;
+                run.tps = record["totals"]["tps"].as_f64();
+                run.connect_ms = record["connections"]["initial_s"].as_f64().map(|s| s * 1e3);
             }
             Tool::Pgbench | Tool::Pgdyno | Tool::PgdynoJobs2 => {
                 let count = number_after(stdout, "transactions actually processed:");
