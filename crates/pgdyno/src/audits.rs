@@ -142,9 +142,11 @@ fn put_back(
     begin: Instant,
 ) -> Result<ResetRecord, Failure> {
     terminal.say("Bringing the tables back to their initial state …");
-    let done = workload
-        .reset(&mut opened.connect(stop)?, opened.dialect)
-        .map_err(Failure::not_completed)?;
+    let mut session = opened.connect(stop)?;
+    // Asked before anything is dropped; rows of most workloads know no seed.
+    let seed = workload.seed_loaded(&mut session).unwrap_or(0);
+    let done = workload.reset(&mut session, opened.dialect).map_err(Failure::not_completed)?;
+    drop(session);
     let (how, rows, reason) = match done {
         Reset::Done { rows } => {
             let took = format::duration_s(begin.elapsed().as_secs_f64(), terminal.err.unicode);
@@ -154,7 +156,7 @@ fn put_back(
         Reset::Reload { reason } => {
             terminal.say(&format!("  loading anew: {reason}"));
             let jobs = NonZeroU32::new(assemble::cores().min(4)).unwrap_or(NonZeroU32::MIN);
-            let report = filling::fill(opened, workload, jobs, 0, terminal, stop)?;
+            let report = filling::fill(opened, workload, jobs, seed, terminal, stop)?;
             (ResetHow::Reload, report.rows(), reason)
         }
     };

@@ -247,6 +247,12 @@ pub trait Workload: fmt::Debug + Send + Sync {
     /// server could not be asked.
     fn probe(&self, session: &mut dyn Session, target: &str) -> Result<Found, ProbeError>;
 
+    /// The seed that the tables were loaded from, where they tell it: a reset
+    /// that loads anew makes the same rows.
+    fn seed_loaded(&self, _session: &mut dyn Session) -> Option<u64> {
+        None
+    }
+
     /// Brings the tables back to the state after loading in place, where that
     /// is cheaper than loading anew.
     ///
