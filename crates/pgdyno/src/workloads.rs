@@ -19,7 +19,7 @@ use crate::{dry_run, table_params};
 const WIDTH: usize = 96;
 
 /// Where the words behind a parameter's name begin.
-const INDENT: usize = 14;
+const INDENT: usize = 16;
 
 /// Lists, or shows one.
 pub(crate) fn run(args: &WorkloadsArgs, terminal: &Terminal) -> Result<(), Failure> {
@@ -275,7 +275,7 @@ mod tests {
         assert!(lines.len() > 2);
         assert!(lines.iter().all(|line| line.chars().count() <= WIDTH), "{text}");
         assert!(lines[1..].iter().all(|line| line.starts_with(&(" ".repeat(INDENT) + "word"))));
-        assert!(lines[0].starts_with("  x           word"), "{text}");
+        assert!(lines[0].starts_with("  x             word"), "{text}");
     }
 
     /// Every workload and every parameter is in the list.
@@ -285,7 +285,9 @@ mod tests {
         for entry in workloads() {
             assert!(text.contains(&format!("{}\n  ", entry.name)), "{}", entry.name);
             for param in entry.params {
-                assert!(text.contains(&head(param.name)), "{}", param.name);
+                // Apart from the words behind it.
+                assert!(text.contains(&format!("\n{}", head(param.name))), "{}", param.name);
+                assert!(head(param.name).ends_with(' '), "{}", param.name);
             }
         }
     }
