@@ -19,11 +19,12 @@ impl Steps<'_> {
         let Some(query) = self.plan.dialect.invalid_indexes_query(&tables) else { return Ok(()) };
         let keys = self.plan.workload.key_statements(self.plan.dialect);
         let drop = |steps: &Self, link: &mut Link| {
+            if steps.invalid(link, &query)?.is_empty() {
+                return Ok(Vec::new());
+            }
+            // One that is being made is not valid either.
             steps.await_jobs(link)?;
-            let what = || "asking for indexes that are not valid".to_owned();
-            let rows = steps.patiently(|| link.rows(&query, what))?;
-            let names: Vec<String> =
-                rows.into_iter().filter_map(|row| row.into_iter().next()?).collect();
+            let names = steps.invalid(link, &query)?;
             let makes = |number: &u64, name: &str| {
                 let key = usize::try_from(*number).ok().and_then(|number| keys.get(number));
                 key.is_some_and(|key| names_index(&key.sql, name))
@@ -43,6 +44,12 @@ impl Steps<'_> {
         let forgotten = self.phase(Phase::Drop, links.iter_mut().take(1), drop)?.concat();
         self.keys_found.retain(|number| !forgotten.contains(number));
         Ok(())
+    }
+
+    fn invalid(&self, link: &mut Link, query: &str) -> Result<Vec<String>, Failure> {
+        let what = || "asking for indexes that are not valid".to_owned();
+        let rows = self.patiently(|| link.rows(query, what))?;
+        Ok(rows.into_iter().filter_map(|row| row.into_iter().next()?).collect())
     }
 }
 

@@ -27,6 +27,14 @@ impl Dialect for Apart {
         Ok(None)
     }
 
+    fn unfinished_jobs_query(&self) -> Option<&'static str> {
+        Some("SELECT job FROM jobs")
+    }
+
+    fn job_status_query(&self, job: &str) -> Option<String> {
+        Some(format!("DELETE FROM jobs WHERE job = '{job}' RETURNING 'failed', 'duplicates'"))
+    }
+
     fn transaction_limits(&self) -> TransactionLimits {
         TransactionLimits { ddl_statements: Some(1), ..TransactionLimits::default() }
     }
@@ -39,7 +47,8 @@ fn go_on(server: &EmbeddedServer, altered: &Altered) {
 }
 
 /// An index that a broken load has left invalid is dropped and made again,
-/// whether or not it has its mark; a valid one stays as it is.
+/// whether or not it has its mark, once the server has ended its job; a valid
+/// one stays as it is.
 #[test]
 fn invalid_indexes_are_made_again() {
     let server = server();
@@ -60,6 +69,8 @@ fn invalid_indexes_are_made_again() {
         "UPDATE pg_index SET indisvalid = false WHERE indexrelid IN ('half'::regclass, \
          'marked'::regclass)",
         "CREATE TABLE pgbench_nothing (n int)",
+        "CREATE TABLE jobs (job text)",
+        "INSERT INTO jobs VALUES ('job1')",
     ] {
         session.execute(sql).unwrap();
     }
@@ -71,6 +82,7 @@ fn invalid_indexes_are_made_again() {
     assert_eq!(value(&mut session, valid), "half marked missing whole");
     assert_eq!(value(&mut session, "SELECT count(*) FROM pg_index WHERE NOT indisvalid"), "0");
     assert_eq!(value(&mut session, "SELECT 'whole'::regclass::oid"), whole);
+    assert_eq!(value(&mut session, "SELECT count(*) FROM jobs"), "0");
     server.stop().unwrap();
 }
 
@@ -96,6 +108,7 @@ fn foreign_keys_are_made_once() {
     let foreign = "SELECT count(*) FROM pg_constraint WHERE contype = 'f'";
     assert_eq!(value(&mut session, foreign), "1");
     session.execute("CREATE TABLE pgbench_nothing (n int PRIMARY KEY)").unwrap();
+    session.execute("CREATE TABLE jobs (job text)").unwrap();
     session.execute("INSERT INTO pgbench_nothing SELECT generate_series(1, 10)").unwrap();
     go_on(&server, &altered);
     assert_eq!(value(&mut session, foreign), "2");

@@ -8,8 +8,8 @@ use pgdyno_wire::Connection;
 
 use crate::server::Server;
 
-/// Loads that are broken off.
-const KILLS: u32 = 20;
+/// Loads that are broken off, as many of each way.
+const KILLS: usize = 20;
 
 /// Repeats a run of the test: the seed that it printed.
 const SEED_VARIABLE: &str = "PGDYNO_TEST_SEED";
@@ -17,11 +17,26 @@ const SEED_VARIABLE: &str = "PGDYNO_TEST_SEED";
 /// Far beyond what the test takes on the slowest machine.
 const DEADLINE: Duration = Duration::from_secs(600);
 
-/// Ways to load: with keys after the rows, each in one transaction with its
-/// mark, and with small COPYs as a database takes them that has no such
-/// transactions. About 200 and 50 chunks.
-const WAYS: [&str; 2] =
-    ["-j 3 --load-method insert --dialect postgres", "-j 2 --dialect aurora-dsql"];
+/// A way to load.
+struct Way {
+    options: &'static str,
+    /// Transactions that leave a mark, about.
+    chunks: u64,
+    /// The first way that leaves the same rows and keys.
+    like: usize,
+}
+
+/// Many small transactions; small COPYs as a database takes them whose keys and
+/// marks cannot share a transaction; large COPYs; rows made by the server.
+const WAYS: [Way; 4] = [
+    Way { options: "-j 3 --load-method insert --dialect postgres", chunks: 200, like: 0 },
+    Way { options: "-j 2 --dialect aurora-dsql", chunks: 50, like: 1 },
+    Way { options: "-j 3 --load-method copy --dialect postgres", chunks: 4, like: 0 },
+    Way { options: "-j 2 --load-method server --dialect postgres", chunks: 4, like: 0 },
+];
+
+/// Kills of each way.
+const SHARE: usize = KILLS / WAYS.len();
 
 /// Everything that a load leaves: every column of every row, without an order,
 /// and the keys.
@@ -54,7 +69,7 @@ struct Point {
     delay: Duration,
 }
 
-fn draw_point(random: &mut Random) -> Point {
+fn draw_point(random: &mut Random, chunks: u64) -> Point {
     let active = |words: &str| {
         format!(
             "SELECT EXISTS (SELECT FROM pg_stat_activity WHERE state = 'active' AND pid <> \
@@ -67,7 +82,7 @@ fn draw_point(random: &mut Random) -> Point {
         2 => "SELECT EXISTS (SELECT FROM pgdyno_load WHERE part = 'key')".to_owned(),
         3 => active("%ANALYZE"),
         _ => {
-            let chunks = random.below(120);
+            let chunks = random.below((chunks * 3).div_ceil(4));
             format!("SELECT count(*) >= {chunks} FROM pgdyno_load WHERE part = 'chunk'")
         }
     };
@@ -108,7 +123,7 @@ fn reached(server: &Server, load: &mut Child, point: &Point) -> bool {
 }
 
 /// Breaks the load off: its process, or the server under it.
-fn break_off(server: &mut Server, mut load: Child, kill: u32) {
+fn break_off(server: &mut Server, mut load: Child, kill: usize) {
     match kill % 4 {
         1 => server.crash(Signal::SIGKILL),
         3 => server.crash(Signal::SIGQUIT),
@@ -139,21 +154,24 @@ fn no_row_is_lost_or_doubled() {
     eprintln!("{SEED_VARIABLE}={seed}");
     let mut random = Random(seed);
     let mut server = Server::start();
-    let expected = WAYS.map(|way| {
-        finish(&server, way, false);
+    let expected = [0, 1].map(|number| {
+        finish(&server, WAYS[number].options, false);
         checksum(&server)
     });
     let begun = Instant::now();
-    let (mut kills, mut round) = (0, 0);
+    let mut kills = 0;
     while kills < KILLS {
         assert!(begun.elapsed() < DEADLINE, "{kills} kills");
-        let way = WAYS[round % WAYS.len()];
+        let Way { options: way, chunks, like } = WAYS[kills / SHARE];
         let mut resume = false;
         loop {
-            let mut load = init(&server, way, resume).spawn().unwrap();
-            let point = draw_point(&mut random);
+            // What it says in failing fits into the pipe.
+            let mut load = init(&server, way, resume).stderr(Stdio::piped()).spawn().unwrap();
+            let point = draw_point(&mut random, chunks);
             if !reached(&server, &mut load, &point) {
-                assert!(load.wait().unwrap().success(), "{way}");
+                let output = load.wait_with_output().unwrap();
+                let told = String::from_utf8_lossy(&output.stderr);
+                assert!(output.status.success(), "{way}: {told}");
                 break;
             }
             break_off(&mut server, load, kills);
@@ -161,12 +179,11 @@ fn no_row_is_lost_or_doubled() {
             kills += 1;
             resume = true;
             // Every other time the load that goes on is broken off as well.
-            if random.below(2) > 0 {
+            if kills % SHARE == 0 || random.below(2) > 0 {
                 finish(&server, way, true);
                 break;
             }
         }
-        assert_eq!(checksum(&server), expected[round % WAYS.len()], "{way}, {kills} kills");
-        round += 1;
+        assert_eq!(checksum(&server), expected[like], "{way}, {kills} kills");
     }
 }
