@@ -16,6 +16,7 @@ use pgdyno_engine::plan::{
 };
 use pgdyno_script::{Names, Script, Vars};
 use pgdyno_target::{EmbeddedServer, postgres};
+use pgdyno_wire::options::Options;
 use pgdyno_wire::{ConnectContext, Connection};
 use pgdyno_workload::tpcc::answer::Answer;
 use pgdyno_workload::tpcc::input::Input;
@@ -33,7 +34,7 @@ const COME_BACK_MAX: Duration = Duration::from_secs(60);
 /// Sessions that are ended beside one run, after the first.
 const ENDED_MAX: u32 = 50;
 
-fn plan(server: &EmbeddedServer, params: Params, terminals: TpccTerminals) -> RunPlan {
+pub(crate) fn plan(server: &EmbeddedServer, params: Params, terminals: TpccTerminals) -> RunPlan {
     let mut names = Names::new();
     let mut types = Vec::new();
     for transaction in transactions::transactions(&params) {
@@ -99,7 +100,7 @@ fn run(
 
 /// Every acknowledged order, by itself; the counts and sums that the workload
 /// compares; all conditions.
-fn all_is_there(
+pub(crate) fn all_is_there(
     session: &mut Connection,
     workload: &dyn Workload,
     base: &pgdyno_workload::Figures,
@@ -229,7 +230,7 @@ pub(crate) fn by_a_crash(server: &EmbeddedServer, workload: &dyn Workload) {
     drop(session);
     let (outcome, answers) = run(server, Params::default(), crash);
     assert!(outcome.tally.connections.lost > 0, "nobody was thrown out");
-    let mut session = come_back(server);
+    let mut session = come_back(&server.options_tcp());
     all_is_there(&mut session, workload, &base, &outcome, &answers);
 }
 
@@ -241,9 +242,9 @@ fn crash(mut gate: Connection, _over: &AtomicBool) {
     assert!(killed.success(), "nothing was killed");
 }
 
-fn come_back(server: &EmbeddedServer) -> Connection {
+pub(crate) fn come_back(options: &Options) -> Connection {
     let begin = Instant::now();
-    let context = ConnectContext::new(&server.options_tcp()).unwrap();
+    let context = ConnectContext::new(options).unwrap();
     loop {
         match Connection::connect(&context) {
             Ok(connection) => return connection,

@@ -6,6 +6,7 @@
 #![allow(clippy::print_stderr, reason = "what is skipped is told")]
 
 mod disturbed;
+mod failover;
 mod reported;
 
 use std::num::NonZeroU32;
@@ -99,7 +100,7 @@ fn audits_passed(record: &serde_json::Value) {
 }
 
 /// One load on PostgreSQL: what is reported of a run; then assertions 23 and
-/// 25: conflicts, ended sessions and a crash leave every acknowledged order,
+/// 25: conflicts, ended sessions, a crash and a restart leave every acknowledged order,
 /// all conditions and the accounting in order.
 #[test]
 fn a23_a24_a25_runs_on_postgres() {
@@ -109,6 +110,7 @@ fn a23_a24_a25_runs_on_postgres() {
     reported::what_a_run_says(&server);
     disturbed::by_ended_sessions(&server, &*workload);
     disturbed::by_a_crash(&server, &*workload);
+    failover::by_a_failover(&server, &*workload);
     server.stop().unwrap();
 }
 
