@@ -20,7 +20,7 @@ use crate::cli::{AuditWhat, ResetWhen, RunArgs};
 use crate::failure::Failure;
 use crate::opened::Opened;
 use crate::terminal::Terminal;
-use crate::{assemble, filling};
+use crate::{assemble, filling, table_params};
 
 /// Said before tables are read whole, which takes its time on large ones.
 const READING: &str = "Reading the tables for the audits …";
@@ -146,6 +146,8 @@ fn put_back(
     // Asked before anything is dropped; rows of most workloads know no seed.
     let seed = workload.seed_loaded(&mut session).unwrap_or(0);
     let done = workload.reset(&mut session, opened.dialect).map_err(Failure::not_completed)?;
+    let given = &opened.table_params;
+    let params = table_params::to_keep(given, opened.dialect, workload, &mut session);
     drop(session);
     let (how, rows, reason) = match done {
         Reset::Done { rows } => {
@@ -156,7 +158,7 @@ fn put_back(
         Reset::Reload { reason } => {
             terminal.say(&format!("  loading anew: {reason}"));
             let jobs = NonZeroU32::new(assemble::cores().min(4)).unwrap_or(NonZeroU32::MIN);
-            let report = filling::fill(opened, workload, jobs, seed, terminal, stop)?;
+            let report = filling::fill_anew(opened, &params, workload, jobs, seed, terminal, stop)?;
             (ResetHow::Reload, report.rows(), reason)
         }
     };

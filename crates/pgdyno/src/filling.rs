@@ -10,7 +10,7 @@ use pgdyno_engine::load::{
     self, Begun, LoadError, LoadObserver, LoadPlan, LoadReport, Phase, Progress,
 };
 use pgdyno_report::format;
-use pgdyno_target::dialect::LoadMethod;
+use pgdyno_target::dialect::{Dialect, LoadMethod};
 use pgdyno_workload::Workload;
 
 use crate::failure::Failure;
@@ -30,8 +30,22 @@ pub(crate) fn fill(
     terminal: &Terminal,
     stop: &AtomicBool,
 ) -> Result<LoadReport, Failure> {
+    fill_anew(opened, &opened.table_params, workload, jobs, seed, terminal, stop)
+}
+
+/// As [`fill`], with other parameters of tables than those that were given.
+pub(crate) fn fill_anew(
+    opened: &Opened,
+    params: &[(String, String)],
+    workload: &dyn Workload,
+    jobs: NonZeroU32,
+    seed: u64,
+    terminal: &Terminal,
+    stop: &AtomicBool,
+) -> Result<LoadReport, Failure> {
     let wanted = Wanted { jobs, seed, method: None, resume: false, can_resume: false };
-    fill_by(opened, workload, wanted, terminal, stop)
+    let dialect = table_params::applied(opened.dialect, workload, params)?;
+    fill_as(opened, dialect, workload, wanted, terminal, stop)
 }
 
 /// How tables are to be filled.
@@ -57,6 +71,17 @@ pub(crate) fn fill_by(
     stop: &AtomicBool,
 ) -> Result<LoadReport, Failure> {
     let dialect = table_params::applied(opened.dialect, workload, &opened.table_params)?;
+    fill_as(opened, dialect, workload, wanted, terminal, stop)
+}
+
+fn fill_as(
+    opened: &Opened,
+    dialect: &'static dyn Dialect,
+    workload: &dyn Workload,
+    wanted: Wanted,
+    terminal: &Terminal,
+    stop: &AtomicBool,
+) -> Result<LoadReport, Failure> {
     workload.check(dialect).map_err(Failure::usage)?;
     let rows: u64 = workload.tables().iter().map(|table| table.rows).sum();
     terminal.say(&format!(

@@ -2,6 +2,7 @@
 //! are made.
 
 use pgdyno_target::{Dialect, Largest, dialects};
+use pgdyno_wire::Connection;
 use pgdyno_workload::{Workload, workloads};
 
 use crate::cli::WorkloadArgs;
@@ -36,6 +37,26 @@ pub(crate) fn applied(
     }
     let chosen = dialect.with_table_params(params, largest(workload)).map_err(Failure::usage)?;
     Ok(chosen.unwrap_or(dialect))
+}
+
+/// The parameters that tables are to be made anew with: those that were given,
+/// else those that the tables have, where the database tells. One that does not
+/// tell has none.
+pub(crate) fn to_keep(
+    given: &[(String, String)],
+    dialect: &dyn Dialect,
+    workload: &dyn Workload,
+    session: &mut Connection,
+) -> Vec<(String, String)> {
+    let query = largest(workload).and_then(|largest| dialect.table_params_query(largest.table));
+    let Some(query) = query.filter(|_| given.is_empty()) else { return given.to_vec() };
+    let results = session.simple_query(&query).unwrap_or_default();
+    let rows = results.into_iter().flat_map(|result| result.rows);
+    let pair = |row: Vec<Option<String>>| match <[Option<String>; 2]>::try_from(row) {
+        Ok([Some(name), Some(value)]) => Some((name, value)),
+        _ => None,
+    };
+    rows.filter_map(pair).collect()
 }
 
 fn largest(workload: &dyn Workload) -> Option<Largest> {

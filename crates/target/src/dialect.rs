@@ -14,7 +14,7 @@ use crate::ddl::{self, IndexSpec, TableSpec};
 use crate::detect::{Probe, ProbeError};
 use crate::dialects::{ALL, Postgres};
 use crate::discovery::Discovery;
-use crate::params::{Given, Largest, Partitions, TableParam, TableParamError};
+use crate::params::{Given, Largest, PARTITION_PARAMS, Partitions, TableParam, TableParamError};
 use crate::statistics::{self, Statistics};
 use pgdyno_token::Service;
 
@@ -122,6 +122,14 @@ pub trait Dialect: fmt::Debug + Send + Sync {
         _largest: Option<Largest>,
     ) -> Result<Option<&'static dyn Dialect>, TableParamError> {
         Given::new(self, params).map(|_| None)
+    }
+
+    /// A row for each parameter of tables, with its name and value, as a
+    /// workload's largest table was made with; `None` where the database does
+    /// not tell, or has no such parameters. For who makes the table anew.
+    fn table_params_query(&self, largest: &str) -> Option<String> {
+        let has_partitions = self.table_params() == PARTITION_PARAMS;
+        has_partitions.then(|| Partitions::found_query(largest))
     }
 
     /// What was chosen of its tables, for the record.

@@ -142,6 +142,16 @@ pub(crate) const PARTITION_PARAMS: &[TableParam] = &[
 ];
 
 impl Partitions {
+    /// Asks PostgreSQL's catalog for the partitions of a table as parameters.
+    pub(crate) fn found_query(table: &str) -> String {
+        format!(
+            "SELECT 'partitions', count(*)::text FROM pg_partition_tree('{table}'::regclass) \
+             WHERE isleaf HAVING count(*) > 0 UNION ALL SELECT 'partition-method', CASE partstrat \
+             WHEN 'h' THEN 'hash' ELSE 'range' END FROM pg_partitioned_table \
+             WHERE partrelid = '{table}'::regclass"
+        )
+    }
+
     /// What was asked for; `None` where nothing was.
     pub(crate) fn chosen<D: Dialect + ?Sized>(
         dialect: &D,

@@ -42,6 +42,33 @@ fn rows_are_the_same_in_every_way() {
     }
 }
 
+/// Tables that a run makes anew, because putting them back would cost more, are
+/// made as they were: in their partitions, unless others are asked for.
+#[test]
+fn a_reset_keeps_partitions() {
+    let server = Server::start();
+    finish(&server, "-j 2 --param partitions=3 --param partition-method=hash", false);
+    let mut session = server.try_connect().unwrap();
+    let parts = "SELECT (SELECT count(*) FROM pg_partition_tree('pgbench_accounts') WHERE isleaf) \
+                 || (SELECT partstrat::text FROM pg_partitioned_table WHERE partrelid = \
+                 'pgbench_accounts'::regclass)";
+    for (given, found) in [("", "3h"), ("--param partitions=2", "2r"), ("", "2r")] {
+        // Every row is another than it was loaded.
+        session.execute("UPDATE pgbench_accounts SET abalance = 1").unwrap();
+        let words = server.words();
+        let mut args = vec!["run", &words, "-t", "1", "--reset", "--target-stats", "off"];
+        args.extend(given.split_whitespace());
+        let folder = tempfile::tempdir().unwrap();
+        let records = folder.path().join("records").display().to_string();
+        args.extend(["--records", &records]);
+        let (code, told) = pgdyno(&args);
+        assert_eq!(code, Some(0), "{told}");
+        assert!(told.contains("loading anew"), "{told}");
+        assert_eq!(value(&server, parts), found);
+        assert_eq!(value(&server, "SELECT count(*)::text FROM pgbench_accounts"), "100000");
+    }
+}
+
 /// Runs pgdyno: its exit code, and what it complained about.
 fn pgdyno(args: &[&str]) -> (Option<i32>, String) {
     let output = Command::new(env!("CARGO_BIN_EXE_pgdyno")).args(args).output().unwrap();
