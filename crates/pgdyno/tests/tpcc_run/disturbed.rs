@@ -14,6 +14,7 @@ use pgdyno_engine::plan::{
     Backoff, ChoiceStream, ClockStart, ConnectPlan, Limit, Program, Protocol, RetryPolicy, RunPlan,
     TransactionType,
 };
+use pgdyno_record::tally::ScriptTally;
 use pgdyno_script::{Names, Script, Vars};
 use pgdyno_target::{EmbeddedServer, postgres};
 use pgdyno_wire::options::Options;
@@ -22,7 +23,7 @@ use pgdyno_workload::tpcc::answer::Answer;
 use pgdyno_workload::tpcc::input::Input;
 use pgdyno_workload::tpcc::terminal::TpccTerminals;
 use pgdyno_workload::tpcc::{Params, transactions};
-use pgdyno_workload::{Body, Commits, Verdict, Workload, audit};
+use pgdyno_workload::{Body, Commits, Told, Verdict, Workload, audit};
 
 use crate::{connect, violated};
 
@@ -136,7 +137,16 @@ pub(crate) fn all_is_there(
             without_effect: 0,
         })
         .collect();
-    let findings = audit::after_run(session, workload, postgres(), base, &commits).unwrap();
+    let mut all = outcome.warmup.clone();
+    all.merge(&outcome.tally);
+    all.merge(&outcome.drain);
+    let finished = all.scripts.iter().map(ScriptTally::finished).collect();
+    let told = Told { clients: CLIENTS, finished, counters: all.counters };
+    let findings =
+        audit::after_run_told(session, workload, postgres(), base, &commits, Some(&told)).unwrap();
+    for name in ["acknowledged lines", "acknowledged amounts", "acknowledged deliveries", "mix"] {
+        assert!(findings.iter().any(|finding| finding.name == name), "{name}");
+    }
     for finding in findings {
         assert_eq!(finding.verdict, Verdict::Pass, "{}: {}", finding.name, finding.text);
     }

@@ -8,6 +8,7 @@
 mod disturbed;
 mod failover;
 mod reported;
+mod side_by_side;
 
 use std::num::NonZeroU32;
 use std::path::{Path, PathBuf};
@@ -108,6 +109,7 @@ fn a23_a24_a25_runs_on_postgres() {
     let workload = tpcc(&[("procs", "1")]);
     fill(&server.options_unix(), &*workload);
     reported::what_a_run_says(&server);
+    side_by_side::forms_do_not_deadlock(&server, &*workload);
     disturbed::by_ended_sessions(&server, &*workload);
     disturbed::by_a_crash(&server, &*workload);
     failover::by_a_failover(&server, &*workload);

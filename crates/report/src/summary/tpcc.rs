@@ -64,11 +64,14 @@ fn work(tpcc: &TpccRecord, record: &RunRecord) -> Vec<String> {
 /// share where one is demanded, and the 90th percentile of response times.
 fn mix(tpcc: &TpccRecord, style: &Style) -> Vec<String> {
     let (least, most) = if style.unicode { ("≥", "≤") } else { (">=", "<=") };
+    let is_judged = tpcc.profile == "faithful";
     let line = |kind: &TpccType| {
         let us = |us: u64| duration_us(us as f64, style.unicode);
-        let min = match kind.share_percent_min {
-            0.0 => String::new(),
-            min => format!("{least} {min:.0}"),
+        // HammerDB draws without a deck, and its mix is not judged.
+        let min = if is_judged && kind.share_percent_min > 0.0 {
+            format!("{least} {:.0}", kind.share_percent_min)
+        } else {
+            String::new()
         };
         let (p90, limit) = (us(kind.p90_us), us(kind.p90_us_max));
         format!(
