@@ -18,6 +18,8 @@ mod plain;
 pub mod procedure;
 pub mod registry;
 pub mod rows;
+#[cfg(test)]
+mod scales;
 pub mod session;
 pub mod size;
 #[cfg(test)]

@@ -8,6 +8,7 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::registry::{Choice, SCALE_MAX, make};
+use crate::session::{Row, SqlError};
 
 /// The scales at which other tools change their types or overflow.
 const SCALES: [u64; 6] = [1, 19_999, 20_000, 21_475, 1_000_000, SCALE_MAX];
@@ -168,6 +169,46 @@ fn every_dialect_makes_all() {
             workload.check(*dialect).unwrap();
         }
     }
+}
+
+/// Tables in which one row was changed; keeps what is executed.
+struct OneChanged {
+    rows: u64,
+    executed: Vec<String>,
+}
+
+impl Session for OneChanged {
+    fn query(&mut self, _: &str) -> Result<(Vec<String>, Vec<Row>), SqlError> {
+        let row = vec![Some(self.rows.to_string()), Some("1".to_owned())];
+        Ok((vec!["rows".to_owned(), "changed".to_owned()], vec![row]))
+    }
+
+    fn execute(&mut self, sql: &str) -> Result<u64, SqlError> {
+        self.executed.push(sql.to_owned());
+        Ok(1)
+    }
+}
+
+/// Whatever column a reset sets is one by which it sees that a row was changed.
+#[test]
+fn resets_see_every_column_that_they_set() {
+    let mut seen = 0;
+    for workload in all(1) {
+        let rows = workload.tables()[0].rows;
+        let mut session = OneChanged { rows, executed: Vec::new() };
+        workload.reset(&mut session, postgres()).unwrap();
+        let Some(update) = session.executed.iter().find(|sql| sql.starts_with("UPDATE")) else {
+            continue;
+        };
+        let (set, changed) = update.split_once(" SET ").unwrap().1.split_once(" WHERE ").unwrap();
+        for column in set.split(", ").map(|assigned| assigned.split(' ').next().unwrap()) {
+            let compared = format!("{column} <>");
+            assert!(changed.split(" OR ").any(|one| one.starts_with(&compared)), "{update}");
+            seen += 1;
+        }
+    }
+    // update, transfer and hotspot.
+    assert_eq!(seen, 6);
 }
 
 /// Values out of range are refused with the range.
