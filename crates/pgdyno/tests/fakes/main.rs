@@ -4,6 +4,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a failing helper is a failing test")]
 
+mod costs;
 mod dialects;
 mod endpoints;
 mod limits;
