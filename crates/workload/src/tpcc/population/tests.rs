@@ -241,6 +241,7 @@ fn a08_value_domains() {
     assert!(taxes.len() > 1000 && taxes.iter().any(|tax| cents(tax) > 1980), "{}", taxes.len());
     let mut discounts = std::collections::HashSet::new();
     let mut lengths = [[usize::MAX, 0]; 3];
+    let mut letters = [0u64; 256];
     for line in text(&tpcc, CUSTOMER, 0..30_000).lines() {
         let of = fields(line);
         assert!(is_zip(of[10]) && of[4] == "OE", "{line}");
@@ -251,6 +252,7 @@ fn a08_value_domains() {
             ["50000.00", "-10.00", "10.00", "1", "0"]
         );
         discounts.insert(of[15].to_owned());
+        of[20].bytes().for_each(|letter| letters[usize::from(letter)] += 1);
         for (bounds, column) in lengths.iter_mut().zip([3, 6, 20]) {
             let length = of[column].len();
             *bounds = [bounds[0].min(length), bounds[1].max(length)];
@@ -258,6 +260,10 @@ fn a08_value_domains() {
     }
     assert!(discounts.len() > 1000);
     assert_eq!(lengths, [[8, 16], [10, 20], [300, 500]]);
+    let is_drawn = |letter: u8| letters[usize::from(letter)] > 190_000;
+    let expected = |letter: u8| letter.is_ascii_alphanumeric();
+    assert!((0..=255).all(|letter| is_drawn(letter) == expected(letter)), "{letters:?}");
+    assert_eq!(letters.iter().filter(|n| **n > 0).count(), 62);
     let mut quantities = [0u32; 101];
     for line in text(&tpcc, STOCK, 0..100_000).lines() {
         let of = fields(line);
