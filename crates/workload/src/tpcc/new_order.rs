@@ -4,7 +4,9 @@
 //! counts the district's orders up, inserts, and commits; the district, which
 //! all orders of it wait for, is held for no round trip at all.
 
-use super::answer::{Columns, LineAnswer, write_array, write_cents, write_whole};
+use super::answer::{
+    Columns, LineAnswer, write_array, write_cents, write_four_decimals, write_whole,
+};
 use super::input::{LINES_MAX, NewOrder};
 use super::terminal::{Scratch, Slots};
 use super::{Profile, functions};
@@ -378,11 +380,4 @@ impl State {
         self.rolled_back = columns.truth()?;
         Ok(())
     }
-}
-
-/// Appends a number of 10^-4.
-fn write_four_decimals(out: &mut Vec<u8>, value: i64) {
-    use std::io::Write as _;
-    // A vector takes everything.
-    let _ = write!(out, "{}.{:04}", value / 10_000, value % 10_000);
 }
