@@ -23,7 +23,8 @@ test: ## Run all tests, on real servers
 
 test-long: export PGDYNO_TEST_LIES = all
 test-long: export PGDYNO_TEST_HONEST_RUNS = 200
-test-long: test ## Run all tests, with every lie and 200 honest runs
+test-long: export PGDYNO_TEST_TPCC_SECONDS = 60
+test-long: test ## Run all tests, with every lie, 200 honest runs and minutes of TPC-C
 
 lint: format clippy docs dependencies ## Check format, lints, documentation and dependencies
 

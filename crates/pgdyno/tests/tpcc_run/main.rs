@@ -7,6 +7,7 @@
 
 mod disturbed;
 mod failover;
+mod full_speed;
 mod reported;
 mod side_by_side;
 
@@ -24,9 +25,13 @@ use pgdyno_wire::{ConnectContext, Connection};
 use pgdyno_workload::{Choice, Session, Workload, audit, make};
 
 fn server() -> EmbeddedServer {
-    let bin_dir = std::env::var_os("PGDYNO_TEST_PG15_BIN").map(PathBuf::from);
+    server_of("PGDYNO_TEST_PG15_BIN")
+}
+
+fn server_of(variable: &str) -> EmbeddedServer {
+    let bin_dir = std::env::var_os(variable).map(PathBuf::from);
     if bin_dir.is_none() {
-        eprintln!("PGDYNO_TEST_PG15_BIN names no server: whatever is found is used");
+        eprintln!("{variable} names no server: whatever is found is used");
     }
     let settings = [("shared_buffers", "128MB"), ("max_wal_size", "2GB")];
     let config = EmbeddedConfig {
