@@ -94,6 +94,26 @@ fn keys_that_belong_together_are_not_accused() {
     assert_eq!(counts(&room.record(), "UPDATE"), [(40, 40)]);
 }
 
+/// Keys that are drawn apart are named in whatever form they are asked for
+/// together; a read of declared rows that fell short is called a read.
+#[test]
+fn keys_drawn_apart_are_named_in_every_form() {
+    let database = ten_rows();
+    let draws = "\\set a random(1, 10)\n\\set b random(100, 200)\n";
+    for condition in ["(k, v) = (:a, :b)", "((t.k = :a) AND v = :b)", "t.k IN (:a) AND v = :b"] {
+        let script = format!("{draws}UPDATE t SET v = v + 1 WHERE {condition};\n");
+        let (outcome, _) = run(&database, &script, &["-c", "1", "-t", "20"]);
+        outcome.exits(0).shows(&["writes found no row", "a and b are drawn independently"]);
+    }
+    let script = "-- pgdyno: rows 1\nSELECT v FROM t WHERE k = 99;\n";
+    let (outcome, _) = run(&database, script, &["-c", "1", "-t", "20", "--strict"]);
+    let outcome = outcome.exits(2).shows(&["reads fell short of their rows"]);
+    assert!(!outcome.out.contains("writes found"), "{}", outcome.out);
+    let script = "-- pgdyno: rows 1\nSELECT v FROM t WHERE k = 1;\n";
+    let (outcome, _) = run(&database, script, &["-c", "1", "-t", "20", "--strict"]);
+    outcome.exits(0).shows(&["every declared read found its rows"]);
+}
+
 /// In a group joined by `\;` every statement is counted under its own text.
 #[test]
 fn groups() {
@@ -185,6 +205,7 @@ fn mistakes_in_comments_are_told() {
     let database = ten_rows();
     for (script, place, words) in [
         ("-- pgdyno: rows one\nSELECT 1;\n", "s.sql:1:", "expected \"-- pgdyno: rows N\""),
+        ("\n-- pgdyno: rows1\nSELECT 1;\n", "s.sql:2:", "expected \"-- pgdyno: rows N\""),
         ("SELECT 1; -- pgdyno: rows 1\nSELECT 2;\n", "s.sql:1:", "behind a command"),
         ("SELECT 1;\n\n-- pgdyno: rows 1\n", "s.sql:3:", "no statement follows"),
     ] {
