@@ -12,12 +12,14 @@ use crate::cli::AuditArgs;
 use crate::failure::Failure;
 use crate::opened::{Opened, Wishes};
 use crate::terminal::Terminal;
-use crate::{audits, signals, table_params};
+use crate::{audits, signals, table_params, tpcc};
 
 /// What is printed; the names are those of the JSON.
 #[derive(Debug, Serialize)]
 struct Told {
     workload: &'static str,
+    /// What sets it apart from others of its name, in words; else nothing.
+    label: &'static str,
     scale: u64,
     target: String,
     /// Everything is as it must be.
@@ -60,7 +62,8 @@ pub(crate) fn audit(args: &AuditArgs, terminal: &Terminal) -> Result<(), Failure
     terminal.say("Reading the tables …");
     let found = audits::at_rest(&mut session, &opened, workload.as_ref(), true)
         .map_err(Failure::not_completed)?;
-    let told = tell(workload.as_ref(), &opened, &found.findings);
+    let label = tpcc::running_label(&args.workload);
+    let told = tell(workload.as_ref(), label, &opened, &found.findings);
     let text = if args.json {
         let json = serde_json::to_string_pretty(&told)
             .map_err(|e| Failure::not_completed(format!("could not write the JSON: {e}")))?;
@@ -72,7 +75,12 @@ pub(crate) fn audit(args: &AuditArgs, terminal: &Terminal) -> Result<(), Failure
     if told.holds { Ok(()) } else { Err(Failure::reported()) }
 }
 
-fn tell(workload: &dyn Workload, opened: &Opened, findings: &[Finding]) -> Told {
+fn tell(
+    workload: &dyn Workload,
+    label: &'static str,
+    opened: &Opened,
+    findings: &[Finding],
+) -> Told {
     let mut audits: Vec<Audit> = findings.iter().map(Audit::from).collect();
     for (audit, finding) in audits.iter_mut().zip(findings) {
         // The hints are about a run that is to follow.
@@ -85,6 +93,7 @@ fn tell(workload: &dyn Workload, opened: &Opened, findings: &[Finding]) -> Told 
     }
     Told {
         workload: workload.name(),
+        label: label.trim(),
         scale: workload.scale(),
         target: opened.detected_title(),
         holds: audits.iter().all(|audit| audit.outcome == AuditOutcome::Passed),
@@ -93,7 +102,8 @@ fn tell(workload: &dyn Workload, opened: &Opened, findings: &[Finding]) -> Told 
 }
 
 fn shown(told: &Told) -> String {
-    let mut out = format!("{} at scale {} on {}\n", told.workload, told.scale, told.target);
+    let label = if told.label.is_empty() { String::new() } else { format!(" {}", told.label) };
+    let mut out = format!("{}{label} at scale {} on {}\n", told.workload, told.scale, told.target);
     for audit in &told.audits {
         let word = if audit.outcome == AuditOutcome::Passed { "ok    " } else { "FAILED" };
         out.push_str(&format!("  {word}  {}: {}\n", audit.name, audit.detail));

@@ -13,7 +13,7 @@ use crate::condition::{Asked, Condition};
 /// So many warehouses are asked for all conditions at the end of their load;
 /// beyond that the joins take longer than people wait for, and `audit` asks
 /// them. The rules of this file are asked at any scale.
-const CONDITIONS_SCALE_MAX: u64 = 10;
+const CONDITIONS_SCALE_MAX: u64 = 4;
 
 /// The square of the standard deviations that a mean or a share may be off.
 const SIGMAS_SQUARED: u32 = 36;
