@@ -23,10 +23,12 @@ pub const SIGNIFICANT_DIGITS: u8 = 3;
 /// normalising offset, digits, lowest, highest, ratio.
 const V2_HEADER_BYTES: usize = 40;
 
-/// A distribution of durations in µs. About 190 KB; recording never allocates.
+/// A distribution of durations in µs. About 190 KB from the first record on, or
+/// from [`Latencies::reserve`]: a run has many that nothing is ever recorded
+/// in, and touching their memory was half of a short run's start.
 #[derive(Clone, Debug)]
 pub struct Latencies {
-    histogram: Histogram<u64>,
+    histogram: Option<Histogram<u64>>,
     /// Longer than [`LATENCY_US_MAX`]: in the sums, not in the histogram.
     over_range: u64,
     sum_us: u128,
@@ -116,16 +118,16 @@ impl PartialEq for Latencies {
             && self.sum_squares_us2 == other.sum_squares_us2
             && self.us_min == other.us_min
             && self.us_max == other.us_max
-            && self.histogram == other.histogram
+            && self.held() == other.held()
     }
 }
 
 impl Latencies {
-    /// An empty distribution. Allocates once, here.
+    /// An empty distribution. Allocates nothing yet.
     #[must_use]
-    pub fn new() -> Self {
+    pub const fn new() -> Self {
         Self {
-            histogram: empty_histogram(),
+            histogram: None,
             over_range: 0,
             sum_us: 0,
             sum_squares_us2: 0,
@@ -134,10 +136,31 @@ impl Latencies {
         }
     }
 
-    /// Records one duration in µs. Zero is legal. Never allocates or fails.
+    /// Allocates now, and touches, what recording needs: for one that is
+    /// recorded in while something is measured.
+    pub fn reserve(&mut self) {
+        self.histogram();
+    }
+
+    #[inline]
+    fn histogram(&mut self) -> &mut Histogram<u64> {
+        self.histogram.get_or_insert_with(empty_histogram)
+    }
+
+    /// The histogram, where something is in it.
+    fn held(&self) -> Option<&Histogram<u64>> {
+        self.histogram.as_ref().filter(|histogram| !histogram.is_empty())
+    }
+
+    /// How many are in the histogram.
+    fn held_count(&self) -> u64 {
+        self.histogram.as_ref().map_or(0, Histogram::len)
+    }
+
+    /// Records one duration in µs. Zero is legal. Never fails.
     #[inline]
     pub fn record(&mut self, us: u64) {
-        if self.histogram.record(us).is_err() {
+        if self.histogram().record(us).is_err() {
             self.over_range += 1;
         }
         let wide = u128::from(us);
@@ -155,7 +178,7 @@ impl Latencies {
         if times == 0 {
             return;
         }
-        if self.histogram.record_n(us, times).is_err() {
+        if self.histogram().record_n(us, times).is_err() {
             self.over_range += times;
         }
         let wide = u128::from(us);
@@ -171,8 +194,10 @@ impl Latencies {
     pub fn merge(&mut self, other: &Self) {
         // Both have the same fixed range, so this is the path of equal bounds,
         // which cannot fail.
-        let added = self.histogram.add(&other.histogram);
-        debug_assert!(added.is_ok(), "histograms of one range add up");
+        if let Some(theirs) = other.held() {
+            let added = self.histogram().add(theirs);
+            debug_assert!(added.is_ok(), "histograms of one range add up");
+        }
         self.over_range += other.over_range;
         self.sum_us += other.sum_us;
         self.sum_squares_us2 = self.sum_squares_us2.saturating_add(other.sum_squares_us2);
@@ -182,7 +207,9 @@ impl Latencies {
 
     /// Forgets everything, keeps the memory.
     pub fn clear(&mut self) {
-        self.histogram.reset();
+        if let Some(histogram) = &mut self.histogram {
+            histogram.reset();
+        }
         self.over_range = 0;
         self.sum_us = 0;
         self.sum_squares_us2 = 0;
@@ -193,7 +220,7 @@ impl Latencies {
     /// How many were recorded, those over the range included.
     #[must_use]
     pub fn count(&self) -> u64 {
-        self.histogram.len() + self.over_range
+        self.held_count() + self.over_range
     }
 
     /// Whether nothing was recorded.
@@ -211,8 +238,9 @@ impl Latencies {
     /// How many were longer than `us`, to three digits of it.
     #[must_use]
     pub fn count_above(&self, us: u64) -> u64 {
-        let up_to = self.histogram.highest_equivalent(us.min(LATENCY_US_MAX));
-        self.count() - self.histogram.count_between(0, up_to)
+        let Some(histogram) = self.held() else { return self.count() };
+        let up_to = histogram.highest_equivalent(us.min(LATENCY_US_MAX));
+        self.count() - histogram.count_between(0, up_to)
     }
 
     /// Exact sum in µs.
@@ -262,20 +290,28 @@ impl Latencies {
             return 0;
         }
         let rank = ((quantile.clamp(0.0, 1.0) * count as f64).ceil() as u64).clamp(1, count);
-        let in_histogram = self.histogram.len();
-        if rank > in_histogram || rank == count {
+        let in_histogram = self.held_count();
+        let Some(histogram) = self.held().filter(|_| rank <= in_histogram && rank < count) else {
             return self.us_max;
-        }
+        };
         // Half a rank back, so that rounding cannot push the rank one up.
         let share = (rank as f64 - 0.5) / in_histogram as f64;
-        self.histogram.value_at_quantile(share).clamp(self.us_min, self.us_max)
+        histogram.value_at_quantile(share).clamp(self.us_min, self.us_max)
     }
 
     /// The histogram (without those over the range) in HDR V2 format.
     #[must_use]
     pub fn to_v2(&self) -> Vec<u8> {
         let mut bytes = Vec::new();
-        let written = V2Serializer::new().serialize(&self.histogram, &mut bytes);
+        let empty;
+        let histogram = match &self.histogram {
+            Some(histogram) => histogram,
+            None => {
+                empty = empty_histogram();
+                &empty
+            }
+        };
+        let written = V2Serializer::new().serialize(histogram, &mut bytes);
         debug_assert!(written.is_ok(), "writing to memory does not fail");
         bytes
     }
@@ -321,7 +357,7 @@ impl Latencies {
             sum_squares_us2: number("sum_squares_us2", &record.sum_squares_us2)?,
             us_min: if held == 0 { u64::MAX } else { record.min_us },
             us_max: record.max_us,
-            histogram,
+            histogram: Some(histogram),
         })
     }
 }
@@ -402,6 +438,30 @@ mod tests {
         }
         assert_eq!(sampled.count_above(7), 6);
         assert_eq!(sampled, of(&[7, 0, 0, 0, 40, 40, 40, u64::MAX, u64::MAX, u64::MAX]));
+    }
+
+    /// One that nothing was recorded in is the same with and without its memory,
+    /// whatever is asked of it, and merging it changes nothing.
+    #[test]
+    fn reserved_or_not() {
+        let (mut reserved, lazy) = (Latencies::new(), Latencies::new());
+        reserved.reserve();
+        assert_eq!(reserved, lazy);
+        assert_eq!(reserved.to_record(), lazy.to_record());
+        let full = of(&[3, 5, u64::MAX]);
+        let (mut one, mut other) = (full.clone(), lazy.clone());
+        one.merge(&lazy);
+        other.merge(&full);
+        assert_eq!((&one, &other), (&full, &full));
+        let beyond = of(&[u64::MAX]);
+        let mut merged = lazy;
+        merged.merge(&beyond);
+        assert_eq!(
+            (&merged, merged.count_above(9), merged.quantile_us(0.5)),
+            (&beyond, 1, u64::MAX)
+        );
+        other.clear();
+        assert_eq!(other, Latencies::new());
     }
 
     /// Zero is a duration like any other, and an empty distribution is all zero.

@@ -153,6 +153,20 @@ impl Tally {
         }
     }
 
+    /// Allocates now what recording transactions will need, the service times
+    /// only where `scheduled`: for a tally that is recorded in while measuring.
+    pub fn reserve(&mut self, scheduled: bool) {
+        for script in &mut self.scripts {
+            script.response.reserve();
+            if scheduled {
+                script.service.reserve();
+            }
+        }
+        let statements = self.statements.iter_mut().filter_map(|s| s.latency.as_mut());
+        let endpoints = self.endpoints.iter_mut().filter_map(|e| e.response.as_mut());
+        statements.chain(endpoints).for_each(Latencies::reserve);
+    }
+
     /// Adds all of `other`. A tally with fewer slots grows to the longer one.
     pub fn merge(&mut self, other: &Self) {
         merge_slots(&mut self.scripts, &other.scripts, ScriptTally::merge);

@@ -73,6 +73,9 @@ pub(crate) fn start(
     let counters = plan.terminals.as_ref().map_or(0, |terminals| terminals.counters().len());
     tally.counters = vec![0; counters];
     tally.endpoints = endpoint_tallies(plan);
+    tally.reserve(plan.rate.is_some());
+    let mut loop_delay = Latencies::new();
+    loop_delay.reserve();
     let (transactions_max, latency_limit_ns) = limits(plan);
     let threads = setup.streams.threads().nth(index as usize);
     let fallback = Prng::new(plan.seed);
@@ -106,7 +109,7 @@ pub(crate) fn start(
         gave_up: false,
         debugging: plan.debug,
         start_failure: None,
-        loop_delay: Latencies::new(),
+        loop_delay,
         served: 0,
         again: VecDeque::with_capacity(clients.len()),
         broken: Vec::with_capacity(clients.len()),
