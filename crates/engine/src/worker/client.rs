@@ -302,7 +302,7 @@ mod tests {
     /// A client is small, and what a transaction touches is a part of it.
     #[test]
     fn is_small() {
-        assert!(size_of::<Client>() <= 704, "{}", size_of::<Client>());
-        assert!(Client::HOT_BYTES <= 576, "{}", Client::HOT_BYTES);
+        const { assert!(size_of::<Client>() <= 704) };
+        const { assert!(Client::HOT_BYTES <= 576) };
     }
 }
