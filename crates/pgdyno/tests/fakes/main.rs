@@ -10,6 +10,7 @@ mod endpoints;
 mod limits;
 mod retries;
 mod server;
+mod waits;
 
 use std::process::Command;
 
