@@ -113,7 +113,27 @@ fn words(number: u64, random: &mut Prng) -> Vec<String> {
     if draw(random, 5) > 0 {
         add("--reconnect-lost".to_owned());
     }
+    let params = params(workload);
+    if draw(random, 2) == 0 && !params.is_empty() {
+        add(format!("--param {}", one_of(random, params)));
+    }
     all.split(' ').map(str::to_owned).collect()
+}
+
+/// Values of a workload's parameters that run other statements on the same
+/// tables, or other rows.
+fn params(workload: &str) -> &'static [&'static str] {
+    match workload {
+        "tpcb" | "tpcb-single-statement" | "simple-update" | "select-only" => &["branch=account"],
+        "tpcb-sharded" => &["local=0", "local=100"],
+        "tpcb-no-aggregates" => &["reads=yes", "branch=account"],
+        "mixed" => &["tpcb=50", "branch=account"],
+        "transfer" => &["lock=for-update"],
+        "hotspot" => &["skew=2", "scatter=no"],
+        "scan" => &["rows=7"],
+        "tpcc" => &["procs=1"],
+        _ => &[],
+    }
 }
 
 /// Kills backends of one database until it is told to stop.
