@@ -82,6 +82,9 @@ pub(super) fn run(core: &mut Core, cx: Cx<'_>, client: &mut Client) -> Flow {
     let (step, written) = step(cx, client, &mut procedure);
     client.procedure = Some(procedure);
     client.pc = client.replies.queue.front().map_or(0, |command| *command as usize);
+    if client.out.is_empty() {
+        session::take_buffer(core, &mut client.out);
+    }
     match step {
         Step::Send => match written {
             Ok(()) => send(core, cx, client),

@@ -212,7 +212,7 @@ pub(super) fn flush(core: &mut Core, client: &mut Client) {
 
 /// An empty buffer is the worker's again. It needs only one.
 #[inline]
-fn take_buffer(core: &mut Core, out: &mut Vec<u8>) {
+pub(super) fn take_buffer(core: &mut Core, out: &mut Vec<u8>) {
     if core.spare_out.capacity() == 0 && out.capacity() <= OUT_KEEP_MAX {
         std::mem::swap(&mut core.spare_out, out);
     } else {
