@@ -8,7 +8,7 @@ use std::time::{Duration, SystemTime};
 
 use pgdyno_engine::outcome::RunOutcome;
 use pgdyno_record::tpcc::{Seen, nopm_max};
-use pgdyno_record::{TpccRecord, TpccType};
+use pgdyno_record::{Point, TimelineRecord, TpccRecord, TpccType};
 use pgdyno_wire::Connection;
 use pgdyno_workload::Workload;
 use pgdyno_workload::tpcc::deck::KINDS;
@@ -190,6 +190,7 @@ fn record(
     let total = outcome.tally.total();
     record.judge(Seen {
         watched_s: inside.map_or(0.0, |(first, last)| seconds(&first, &last)),
+        watched_nopm: inside.map_or(0.0, |(first, last)| watched_nopm(outcome, &first, &last)),
         clients,
         tries_lost: total.retries + total.failed(),
     });
@@ -218,6 +219,30 @@ fn inside(outcome: &RunOutcome, samples: &[Sample]) -> Option<(Sample, Sample)> 
     (share >= WATCHED_SHARE_MIN).then_some((first, last))
 }
 
+/// New orders a minute that the clients saw between two samples: the seconds
+/// of the timeline, by the share of new orders in the whole, which a deck keeps.
+fn watched_nopm(outcome: &RunOutcome, first: &Sample, last: &Sample) -> f64 {
+    let total = outcome.tally.total().committed;
+    let new_orders = outcome.tally.scripts.first().map_or(0, |script| script.committed);
+    let offset = |sample: &Sample| {
+        sample.at.duration_since(outcome.started_at).unwrap_or_default().as_secs_f64()
+    };
+    let commits = commits_between(&outcome.timeline, offset(first), offset(last));
+    commits * new_orders as f64 / total.max(1) as f64 * 60.0 / seconds(first, last).max(1e-9)
+}
+
+/// Commits between two moments, s from the start of the measured interval; of
+/// a point that lies in part between them the same part.
+fn commits_between(timeline: &TimelineRecord, from_s: f64, to_s: f64) -> f64 {
+    let width_s = timeline.width_s as f64;
+    let part = |point: &Point| {
+        let begin_s = point.second as f64;
+        let inside_s = to_s.min(begin_s + width_s) - from_s.max(begin_s);
+        point.commits as f64 * (inside_s / width_s).clamp(0.0, 1.0)
+    };
+    timeline.points.iter().map(part).sum()
+}
+
 /// From one sample to another; 0 where the clock went back.
 fn seconds(first: &Sample, last: &Sample) -> f64 {
     last.at.duration_since(first.at).unwrap_or_default().as_secs_f64()
@@ -237,6 +262,21 @@ fn per_minute(
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// What the clients saw is taken from the time that was watched, to the
+    /// part of a second, so that a run that slows down looks like no stranger.
+    #[test]
+    fn commits_are_those_of_the_time_watched() {
+        let point = |second, commits| Point { second, commits, ..Point::default() };
+        let points = vec![point(-1, 7), point(0, 100), point(1, 200), point(2, 400), point(3, 80)];
+        let timeline = TimelineRecord { width_s: 1, points };
+        let between = |from_s, to_s| commits_between(&timeline, from_s, to_s);
+        assert_eq!(between(0.0, 4.0), 780.0);
+        assert_eq!(between(0.5, 2.25), 50.0 + 200.0 + 100.0);
+        assert_eq!(between(1.25, 1.5), 50.0);
+        let wide = TimelineRecord { width_s: 2, points: vec![point(0, 100), point(2, 60)] };
+        assert_eq!(commits_between(&wide, 1.0, 3.0), 80.0);
+    }
 
     /// A rate is the growth between two moments; without two there is none.
     #[test]

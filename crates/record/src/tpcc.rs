@@ -94,6 +94,8 @@ pub struct Seen {
     /// The database's figures are of so many seconds of the measured interval;
     /// of a short time they say nothing about the whole.
     pub watched_s: f64,
+    /// New orders a minute that the clients saw committed in those seconds.
+    pub watched_nopm: f64,
     /// Clients of the run.
     pub clients: u64,
     /// Tries that were rolled back because of an error: the server counts
@@ -125,7 +127,7 @@ impl TpccRecord {
         self.judge_clients(seen.clients, &mut alarms);
         self.judge_mix(&mut alarms);
         if seen.watched_s >= WATCHED_S_MIN {
-            self.judge_counts(seen.tries_lost, &mut alarms);
+            self.judge_counts(seen, &mut alarms);
         }
         let skips = self.counters.get("deliveries_with_skips").copied().unwrap_or(0);
         let deliveries = self.types.get(3).map_or(0, |kind| kind.completed);
@@ -189,21 +191,23 @@ impl TpccRecord {
         nominal + tries_lost as f64 / committed as f64
     }
 
-    fn judge_counts(&self, tries_lost: u64, alarms: &mut Vec<String>) {
+    fn judge_counts(&self, seen: Seen, alarms: &mut Vec<String>) {
+        // Of few the ends of the time watched are too large a part.
+        if self.types.first().is_none_or(|kind| kind.completed < NEW_ORDERS_MIN) {
+            return;
+        }
         if let Some(database) = self.nopm_database
-            && self.nopm > 0.0
-            && (database / self.nopm - 1.0).abs() > COUNT_TOLERANCE
+            && seen.watched_nopm > 0.0
+            && (database / seen.watched_nopm - 1.0).abs() > COUNT_TOLERANCE
         {
             alarms.push(format!(
-                "the tables grew by {database:.0} new orders a minute, the clients saw {:.0}: \
-                 somebody else wrote",
-                self.nopm
+                "the tables grew by {database:.0} new orders a minute, the clients saw {:.0} of \
+                 them: somebody else wrote",
+                seen.watched_nopm
             ));
         }
-        let enough = self.types.first().is_some_and(|kind| kind.completed >= NEW_ORDERS_MIN);
-        let expected = self.ratio_expected(tries_lost);
+        let expected = self.ratio_expected(seen.tries_lost);
         if let Some(ratio) = self.tpm_per_nopm()
-            && enough
             && self.tpm_database.is_some()
             && (ratio / expected - 1.0).abs() > RATIO_TOLERANCE
         {
@@ -250,7 +254,7 @@ mod tests {
         }
     }
 
-    const SEEN: Seen = Seen { watched_s: 60.0, clients: 16, tries_lost: 0 };
+    const SEEN: Seen = Seen { watched_s: 60.0, watched_nopm: 9_900.0, clients: 16, tries_lost: 0 };
 
     fn alarms_of(seen: Seen, change: impl FnOnce(&mut TpccRecord)) -> Vec<String> {
         let mut record = record();
@@ -304,6 +308,7 @@ mod tests {
         // Too few to say anything of shares.
         let few = alarms(|record| {
             record.rolled_back = 0;
+            record.nopm_database = Some(12_000.0);
             record.types.iter_mut().for_each(|kind| kind.completed /= 10);
         });
         assert_eq!(few, Vec::<String>::new());
