@@ -132,7 +132,11 @@ fn a_secret_setting_is_not_kept() {
     let server = Server::shared();
     let database = server.empty();
     let room = server.room();
-    room.write("s.sql", "SELECT 1 / (current_setting('my.api_token') = 'hush hush')::int;\n");
+    // Divides by zero with another value; the script's text is in the record.
+    room.write(
+        "s.sql",
+        "SELECT 1 / (md5(current_setting('my.api_token')) = 'ce0b03a425c249404f527b7933b184c0')::int;\n",
+    );
     database.run(&room, &["-f", "s.sql", "-t", "1", "--set", "my.api_token=hush hush"]).exits(0);
     let record = room.record();
     assert_eq!(record["plan"]["session_settings"]["my.api_token"], "***");
