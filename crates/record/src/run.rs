@@ -138,9 +138,9 @@ pub struct Totals {
     /// Rows written per committed transaction, from the command tags of the
     /// statements that write; 0 without commits.
     pub rows_written_per_commit: f64,
-    /// From the scheduled time to the end, committed transactions.
+    /// From the scheduled time to the end, transactions committed or rolled back on purpose.
     pub response: LatencyRecord,
-    /// From the actual start to the end, committed transactions.
+    /// From the actual start to the end, the same ones.
     pub service: LatencyRecord,
 }
 
