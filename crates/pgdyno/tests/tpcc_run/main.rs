@@ -105,7 +105,7 @@ fn audits_passed(record: &serde_json::Value) {
     }
 }
 
-/// One load on PostgreSQL: what is reported of a run; then assertions 23 and
+/// One load on PostgreSQL: full speed; what is reported of a run; then assertions 23 and
 /// 25: conflicts, ended sessions, a crash and a restart leave every acknowledged order,
 /// all conditions and the accounting in order.
 #[test]
@@ -113,6 +113,7 @@ fn a23_a24_a25_runs_on_postgres() {
     let server = server();
     let workload = tpcc(&[("procs", "1")]);
     fill(&server.options_unix(), &*workload);
+    full_speed::conditions_hold(&server, &*workload);
     reported::what_a_run_says(&server);
     side_by_side::forms_do_not_deadlock(&server, &*workload);
     disturbed::by_ended_sessions(&server, &*workload);
