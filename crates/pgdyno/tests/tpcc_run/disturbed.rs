@@ -235,13 +235,20 @@ fn end_sessions(mut gate: Connection, over: &AtomicBool) {
 pub(crate) fn by_a_crash(server: &EmbeddedServer, workload: &dyn Workload) {
     let mut session = connect(&server.options_tcp());
     let base = audit::read(&mut session, workload, postgres()).unwrap();
-    // Without it the last commits are only in the memory that is thrown away.
-    session.simple_query("alter role current_user set synchronous_commit = on").unwrap();
+    commit_in_earnest(&mut session);
     drop(session);
     let (outcome, answers) = run(server, Params::default(), crash);
     assert!(outcome.tally.connections.lost > 0, "nobody was thrown out");
     let mut session = come_back(&server.options_tcp());
     all_is_there(&mut session, workload, &base, &outcome, &answers);
+}
+
+/// Has the sessions from now on commit before they say so: by the server's
+/// setting the last commits are only in the memory that a crash throws away.
+/// So would be this change itself, were its own session not the first.
+pub(crate) fn commit_in_earnest(session: &mut Connection) {
+    session.simple_query("set synchronous_commit = on").unwrap();
+    session.simple_query("alter role current_user set synchronous_commit = on").unwrap();
 }
 
 /// Kills a process in the middle of a transaction, once. The crash lets the

@@ -22,7 +22,7 @@ use pgdyno_workload::tpcc::terminal::TpccTerminals;
 use pgdyno_workload::{Workload, audit};
 
 use crate::connect;
-use crate::disturbed::{all_is_there, come_back, plan};
+use crate::disturbed::{all_is_there, come_back, commit_in_earnest, plan};
 
 const CLIENTS: u32 = 16;
 
@@ -102,6 +102,7 @@ pub(crate) fn by_a_failover(server: &EmbeddedServer, workload: &dyn Workload) {
     for procs in [false, true] {
         let mut session = connect(&server.options_unix());
         let base = audit::read(&mut session, workload, pgdyno_target::postgres()).unwrap();
+        commit_in_earnest(&mut session);
         drop(session);
         let (outcome, answers) = run(server, &control, Params { procs, ..Params::default() });
         assert_eq!(outcome.ended, Ended::Interrupted, "{:?}", outcome.errors);
