@@ -1,6 +1,7 @@
 //! A session of the suite: in each repetition the yardstick, then every
 //! contender with freshly loaded tables.
 
+use std::path::Path;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
@@ -100,6 +101,8 @@ fn one(
     session.servers.bind_postgres(core.is_some())?;
     let has_tables = !is_load && task.contender != Contender::Pgbench;
     let before = if has_tables { Some(count(postgres, task.contender)?) } else { None };
+    // What an earlier run has left is not this one's.
+    forget(&task.record())?;
     let limit = GRACE + Duration::from_secs(u64::from(task.length_s()));
     let output = measured(&command, &environment(&task), core, limit)?;
     let after = if has_tables { Some(count(postgres, task.contender)?) } else { None };
@@ -162,6 +165,15 @@ fn failure(output: &Measured) -> Option<String> {
     // Some of them complain on standard output, at its end.
     let last = output.stdout.trim().lines().next_back().unwrap_or_default();
     Some(if stderr.is_empty() { short(last) } else { stderr })
+}
+
+fn forget(file: &Path) -> Result<()> {
+    match std::fs::remove_file(file) {
+        Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+            Err(error).with_context(|| format!("could not remove {}", file.display()))
+        }
+        _ => Ok(()),
+    }
 }
 
 /// What the database has counted of the run.
