@@ -55,7 +55,7 @@ pub(super) fn text(verdict: &Verdict) -> String {
             let found = format!("{} of executions did not touch their rows", percent(*share));
             match independent.as_slice() {
                 [] => format!("{found}: {statement}"),
-                // The reason first: a long statement is cut where it is shown.
+                // The likely reason first: a long statement is cut where it is shown.
                 names => format!("{found}; {} are drawn independently: {statement}", listed(names)),
             }
         }
@@ -102,8 +102,8 @@ pub(super) fn advice(verdict: &Verdict) -> &'static str {
             "use more workers, another machine for the driver, or fewer clients"
         }
         Verdict::WritesFoundNoRow { independent, .. } if !independent.is_empty() => {
-            "a row that has all of these values is there only by chance: draw one of them and \
-             derive the others from it"
+            "unless every combination of these values has a row, a row is there only by chance: \
+             draw one of them and derive the others from it"
         }
         Verdict::WritesFoundNoRow { .. } => {
             "check that the keys drawn belong together and that the tables were loaded at this scale"
@@ -180,10 +180,9 @@ mod tests {
         }
     }
 
-    /// Independent draws are named as the reason, before the statement, which
-    /// may be cut; without them the advice does not speak of them.
+    /// Independent draws are named before the statement, which may be cut; without them the advice does not speak of them.
     #[test]
-    fn independent_draws_are_the_reason() {
+    fn independent_draws_are_named() {
         assert_eq!(text(&idle(&[])), "95.4 % of executions did not touch their rows: UPDATE t;");
         for (names, said) in [
             (&["aid", "bid"][..], "; aid and bid are drawn independently: UPDATE t;"),
