@@ -25,7 +25,7 @@ const V2_HEADER_BYTES: usize = 40;
 
 /// A distribution of durations in µs. About 190 KB from the first record on, or
 /// from [`Latencies::reserve`]: a run has many that nothing is ever recorded
-/// in, and touching their memory was half of a short run's start.
+/// in, and touching their memory was two fifths of a process's start.
 #[derive(Clone, Debug)]
 pub struct Latencies {
     histogram: Option<Histogram<u64>>,
