@@ -203,16 +203,18 @@ const VENDORS: [Vendor; 6] = [
         group: "aurora_stat_system_waits",
         make: &[
             "CREATE TABLE waits (type_id int, event_id int, waits bigint, wait_time bigint)",
-            "INSERT INTO waits VALUES (1, 10, 3, 500), (2, 20, 4, 900)",
+            "INSERT INTO waits VALUES (1, 10, 3, 500), (2, 20, 4, 900), (5, 50, 9, 9000)",
             "CREATE FUNCTION aurora_stat_system_waits() RETURNS SETOF waits LANGUAGE sql \
              AS 'SELECT * FROM waits'",
             "CREATE FUNCTION aurora_stat_wait_type(OUT type_id int, OUT type_name text) \
-             RETURNS SETOF record LANGUAGE sql AS $$VALUES (1, 'Lock'), (2, 'IO')$$",
+             RETURNS SETOF record LANGUAGE sql AS $$VALUES (1, 'Lock'), (2, 'IO'), \
+             (5, 'Activity')$$",
             "CREATE FUNCTION aurora_stat_wait_event(OUT type_id int, OUT event_id int, \
              OUT event_name text) RETURNS SETOF record LANGUAGE sql \
-             AS $$VALUES (1, 10, 'tuple'), (2, 20, 'XactSync')$$",
+             AS $$VALUES (1, 10, 'tuple'), (2, 20, 'XactSync'), (5, 50, 'WalWriterMain')$$",
         ],
-        grow: "UPDATE waits SET waits = waits + 5, wait_time = wait_time + 70 WHERE type_id = 2",
+        grow: "UPDATE waits SET waits = waits + 5, wait_time = wait_time + 70 * (type_id - 1) \
+               WHERE type_id > 1",
         labels: &[("type_name", "IO"), ("event_name", "XactSync")],
         figure: ("wait_us", 70.0),
     },
@@ -224,10 +226,11 @@ const VENDORS: [Vendor; 6] = [
             "CREATE TABLE rds_aurora.limitless_stat_system_waits (subcluster_id text, \
              subcluster_type text, type_name text, event_name text, waits bigint, wait_time bigint)",
             "INSERT INTO rds_aurora.limitless_stat_system_waits VALUES \
-             ('2', 'router', 'Lock', 'tuple', 1, 10), ('4', 'shard', 'Lock', 'tuple', 1, 10)",
+             ('2', 'router', 'Lock', 'tuple', 1, 10), ('4', 'shard', 'Lock', 'tuple', 1, 10), \
+             ('4', 'shard', 'Activity', 'WalWriterMain', 1, 10)",
         ],
-        grow: "UPDATE rds_aurora.limitless_stat_system_waits SET wait_time = 33 \
-               WHERE subcluster_id = '4'",
+        grow: "UPDATE rds_aurora.limitless_stat_system_waits SET wait_time = CASE \
+               type_name WHEN 'Lock' THEN 33 ELSE 99 END WHERE subcluster_id = '4'",
         labels: &[("subcluster_id", "4"), ("subcluster_type", "shard"), ("event_name", "tuple")],
         figure: ("wait_us", 23.0),
     },
@@ -263,16 +266,20 @@ const VENDORS: [Vendor; 6] = [
         group: "yb_active_session_history",
         make: &[
             "CREATE TABLE yb_active_session_history (sample_time timestamptz, \
-             wait_event_component text, wait_event_class text, wait_event text, \
-             sample_weight real)",
+             wait_event_component text, wait_event_class text, wait_event_type text, \
+             wait_event text, sample_weight real)",
             // Of another run.
             "INSERT INTO yb_active_session_history VALUES \
-             (now() - interval '1 day', 'YSQL', 'TServerWait', 'StorageFlush', 100)",
+             (now() - interval '1 day', 'YSQL', 'TServerWait', 'WaitOnCondition', 'StorageFlush', 100)",
         ],
         grow: "INSERT INTO yb_active_session_history VALUES \
-               (clock_timestamp(), 'YSQL', 'TServerWait', 'StorageFlush', 2), \
-               (clock_timestamp(), 'YSQL', 'TServerWait', 'StorageFlush', 3)",
-        labels: &[("wait_event_class", "TServerWait"), ("wait_event", "StorageFlush")],
+               (clock_timestamp(), 'YSQL', 'TServerWait', 'WaitOnCondition', 'StorageFlush', 2), \
+               (clock_timestamp(), 'YSQL', 'TServerWait', 'WaitOnCondition', 'StorageFlush', 3)",
+        labels: &[
+            ("wait_event_class", "TServerWait"),
+            ("wait_event_type", "WaitOnCondition"),
+            ("wait_event", "StorageFlush"),
+        ],
         figure: ("samples", 5.0),
     },
     Vendor {

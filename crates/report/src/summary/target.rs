@@ -31,7 +31,8 @@ pub(super) fn add(page: &mut Page<'_>, record: &RunRecord) {
     let mut facts = facts(statistics);
     facts.extend(costs(statistics));
     if !facts.is_empty() {
-        if record.plan.warmup_s > 0.0 {
+        let is_of_the_warmup = |fact: &String| fact.starts_with(WAITS_IN_WARMUP);
+        if record.plan.warmup_s > 0.0 && !facts.iter().all(is_of_the_warmup) {
             facts.push("warm-up included".to_owned());
         }
         page.section_as_is("target", &flow(&facts, GAP, page.fact_columns()));
@@ -49,10 +50,16 @@ fn facts(all: &TargetStatistics) -> Vec<String> {
         waits(all),
         growth(all),
         single_shard(all),
-        some(all, "transaction_contention_events", "events")
-            .map(|events| counted(events, "contention event")),
+        some(all, "transaction_contention_events", "events").map(|events| contention(all, events)),
     ];
     found.into_iter().flatten().collect()
+}
+
+/// What CockroachDB's transactions waited for each other.
+fn contention(all: &TargetStatistics, events: u64) -> String {
+    let waited = all.grown("transaction_contention_events", "wait_s").filter(|wait| *wait > 0.0);
+    let waited = waited.map_or_else(String::new, |wait| format!(", {wait:.1} s of waiting"));
+    format!("{}{waited}", counted(events, "contention event"))
 }
 
 /// A counter that grew.
@@ -99,42 +106,63 @@ fn updates(all: &TargetStatistics) -> Option<String> {
 const WAITS_SHOWN: usize = 2;
 const WAITS_MIN: f64 = 0.1;
 
+/// Figures of waits: times, or the number of looks that saw one.
+const TIME: &str = "wait_us";
+const SAMPLES: &str = "samples";
+
+/// What was looked at before the measured interval began.
+const OF_WARMUP: &str = "wait_events_in_warmup";
+const WAITS_IN_WARMUP: &str = "waits in the warm-up";
+
 /// Where waits are counted, and by which figure.
 const WAITS: [(&str, &str); 5] = [
-    ("limitless_stat_system_waits", "wait_us"),
-    ("aurora_stat_system_waits", "wait_us"),
-    ("pg_wait_sampling_profile", "samples"),
-    ("yb_active_session_history", "samples"),
-    ("wait_events_in_warmup", "samples"),
+    ("limitless_stat_system_waits", TIME),
+    ("aurora_stat_system_waits", TIME),
+    ("pg_wait_sampling_profile", SAMPLES),
+    ("yb_active_session_history", SAMPLES),
+    (OF_WARMUP, SAMPLES),
 ];
 
 /// What sessions waited for most. The client's next words are no wait of the
-/// server's, and a processor is none at all; both are in the whole.
+/// server's, and a processor is none at all; both are in the whole where it is
+/// made of samples of sessions at work. Times are those of idle sessions as
+/// well, which would leave everything else without a share.
 fn waits(all: &TargetStatistics) -> Option<String> {
     let (group, figure) =
         WAITS.iter().find_map(|(name, figure)| all.group(name).map(|group| (group, *figure)))?;
-    let mut sums: BTreeMap<String, f64> = BTreeMap::new();
+    // With the sum, whether it is a wait that is told.
+    let mut sums: BTreeMap<String, (f64, bool)> = BTreeMap::new();
     for row in &group.rows {
-        let Some(figure) = row.figures.get(figure) else { continue };
-        let label = |names: [&str; 3]| names.iter().find_map(|name| row.labels.get(*name));
-        let kind = label(["event_type", "type_name", "wait_event_class"]);
-        let event = label(["event", "event_name", "wait_event"]);
+        let Some(number) = row.figures.get(figure) else { continue };
+        let label = |names: &[&str]| names.iter().find_map(|name| row.labels.get(*name));
+        let kind = label(&["event_type", "type_name", "wait_event_class"]);
+        let event = label(&["event", "event_name", "wait_event"]);
+        let is_kind = |words: &str| kind.is_some_and(|kind| kind == words);
+        if is_kind("Activity") || figure == TIME && is_kind("Client") {
+            continue;
+        }
+        let is_cpu = label(&["event_type", "type_name", "wait_event_type"])
+            .is_some_and(|kind| kind.eq_ignore_ascii_case("CPU"));
         let words: Vec<&str> = [kind, event].into_iter().flatten().map(String::as_str).collect();
-        *sums.entry(words.join(":")).or_default() +=
-            figure.difference.or(figure.after).unwrap_or(0.0);
+        let sum = sums.entry(words.join(":")).or_insert((0.0, true));
+        sum.0 += number.difference.or(number.after).unwrap_or(0.0);
+        sum.1 &= !is_cpu && !is_kind("Client");
     }
-    let whole: f64 = sums.values().sum();
-    let is_wait = |words: &str| !words.starts_with("Client:") && !words.starts_with("CPU:");
+    let whole: f64 = sums.values().map(|(sum, _)| sum).sum();
     let mut ranked: Vec<(&String, f64)> = sums
         .iter()
-        .map(|(words, sum)| (words, sum / whole))
-        .filter(|(words, part)| is_wait(words) && *part >= WAITS_MIN)
+        .filter(|(_, (_, is_wait))| *is_wait)
+        .map(|(words, (sum, _))| (words, sum / whole))
+        .filter(|(_, part)| *part >= WAITS_MIN)
         .collect();
     ranked.sort_by(|one, other| other.1.total_cmp(&one.1));
     let shown = ranked.iter().take(WAITS_SHOWN);
     let shown: Vec<String> =
         shown.map(|(words, part)| format!("{words} {}", share(*part))).collect();
-    (!shown.is_empty()).then(|| format!("waits: {}", shown.join(", ")))
+    let head = if group.name == OF_WARMUP { WAITS_IN_WARMUP } else { "waits" };
+    let node = group.rows.iter().find_map(|row| row.labels.get("node"));
+    let node = node.map_or_else(String::new, |node| format!(" on {node}"));
+    (!shown.is_empty()).then(|| format!("{head}{node}: {}", shown.join(", ")))
 }
 
 fn growth(all: &TargetStatistics) -> Option<String> {
@@ -271,29 +299,84 @@ mod tests {
         );
     }
 
-    /// Waits are named with their share, the client's and the processor's not.
-    #[test]
-    fn waits_are_named() {
-        let row = |kind: &str, event: &str, samples: f64| StatisticsRow {
-            labels: [("event_type", kind), ("event", event)]
-                .map(|(name, text)| (name.to_owned(), text.to_owned()))
-                .into(),
+    /// A group of waits whose rows are labelled so, with a figure.
+    fn group_of_waits(
+        name: &str,
+        labels: &[&str],
+        figure: &str,
+        rows: &[(&[&str], f64)],
+    ) -> StatisticsGroup {
+        let row = |(texts, after): &(&[&str], f64)| StatisticsRow {
+            labels: labels
+                .iter()
+                .zip(*texts)
+                .map(|(name, text)| ((*name).to_owned(), (*text).to_owned()))
+                .collect(),
             figures: BTreeMap::from([(
-                "samples".to_owned(),
-                StatisticsFigure { before: None, after: Some(samples), difference: None },
+                figure.to_owned(),
+                StatisticsFigure { before: None, after: Some(*after), difference: None },
             )]),
         };
-        let mut group = group("wait_events_in_warmup", &[]);
-        group.rows = vec![
-            row("Client", "ClientRead", 25.0),
-            row("IO", "WALSync", 20.0),
-            row("Lock", "tuple", 30.0),
-            row("CPU", "none", 20.0),
-            row("LWLock", "WALWrite", 5.0),
+        StatisticsGroup { rows: rows.iter().map(row).collect(), ..group(name, &[]) }
+    }
+
+    /// Waits are named with their share, the client's and the processor's not,
+    /// and those of the warm-up are told as such.
+    #[test]
+    fn waits_are_named() {
+        let rows: [(&[&str], f64); 5] = [
+            (&["Client", "ClientRead"], 25.0),
+            (&["IO", "WALSync"], 20.0),
+            (&["Lock", "tuple"], 30.0),
+            (&["CPU", "none"], 20.0),
+            (&["LWLock", "WALWrite"], 5.0),
         ];
-        assert_eq!(facts(&with(vec![group.clone()])), ["waits: Lock:tuple 30 %, IO:WALSync 20 %"]);
-        group.rows.truncate(1);
-        assert_eq!(facts(&with(vec![group])), Vec::<String>::new());
+        let group = |name, rows| group_of_waits(name, &["event_type", "event"], "samples", rows);
+        for (name, head) in [
+            ("wait_events_in_warmup", "waits in the warm-up"),
+            ("pg_wait_sampling_profile", "waits"),
+        ] {
+            let told = facts(&with(vec![group(name, &rows)]));
+            assert_eq!(told, [format!("{head}: Lock:tuple 30 %, IO:WALSync 20 %")]);
+            assert_eq!(facts(&with(vec![group(name, &rows[..1])])), Vec::<String>::new());
+        }
+    }
+
+    /// Times hold those of idle processes and sessions, which are left out of
+    /// the whole; samples of YugabyteDB say by their type what a processor is;
+    /// and where one node of several was asked, it is named.
+    #[test]
+    fn waits_of_vendors_are_named() {
+        let rows: [(&[&str], f64); 4] = [
+            (&["Activity", "WalWriterMain", "h:1"], 900.0),
+            (&["Client", "ClientRead", "h:1"], 700.0),
+            (&["Lock", "tuple", "h:1"], 60.0),
+            (&["IO", "XactSync", "h:1"], 40.0),
+        ];
+        let labels = ["type_name", "event_name", "node"];
+        let aurora = group_of_waits("aurora_stat_system_waits", &labels, "wait_us", &rows);
+        assert_eq!(facts(&with(vec![aurora])), ["waits on h:1: Lock:tuple 60 %, IO:XactSync 40 %"]);
+        let rows: [(&[&str], f64); 3] = [
+            (&["TServerWait", "Cpu", "OnCpu_Active"], 50.0),
+            (&["YSQLQuery", "CPU", "QueryProcessing"], 20.0),
+            (&["TabletWait", "WaitOnCondition", "ConflictResolution_WaitOnConflictingTxns"], 30.0),
+        ];
+        let labels = ["wait_event_class", "wait_event_type", "wait_event"];
+        let yugabyte = group_of_waits("yb_active_session_history", &labels, "samples", &rows);
+        assert_eq!(
+            facts(&with(vec![yugabyte])),
+            ["waits: TabletWait:ConflictResolution_WaitOnConflictingTxns 30 %"]
+        );
+    }
+
+    /// Contention is told with the time that it took.
+    #[test]
+    fn contention_has_its_time() {
+        let figures = [("events", 0.0, 3.0), ("wait_s", 0.0, 2.25)];
+        let contended = with(vec![group("transaction_contention_events", &figures)]);
+        assert_eq!(facts(&contended), ["3 contention events, 2.2 s of waiting"]);
+        let contended = with(vec![group("transaction_contention_events", &figures[..1])]);
+        assert_eq!(facts(&contended), ["3 contention events"]);
     }
 
     /// Distributed databases say how far a query reached, and what it cost.

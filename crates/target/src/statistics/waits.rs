@@ -41,13 +41,14 @@ pub(crate) fn sampled_by_extension() -> StatisticsQuery {
 }
 
 /// Counts and times of Aurora PostgreSQL, of the instance that is asked (Amazon
-/// Aurora User Guide, `aurora_stat_system_waits`). Times are in µs.
+/// Aurora User Guide, `aurora_stat_system_waits`). Times are in µs. Background
+/// processes with nothing to do wait all day: without their `Activity`.
 pub(crate) fn aurora() -> StatisticsQuery {
     StatisticsQuery::counters(
         "aurora_stat_system_waits",
         "SELECT type_name, event_name, waits, wait_time AS wait_us \
          FROM aurora_stat_system_waits() NATURAL JOIN aurora_stat_wait_event() \
-         NATURAL JOIN aurora_stat_wait_type()",
+         NATURAL JOIN aurora_stat_wait_type() WHERE type_name <> 'Activity'",
     )
     .labelled(&["type_name", "event_name"])
     .top(EVENTS_MAX, &["wait_us"])
@@ -59,7 +60,8 @@ pub(crate) fn limitless() -> StatisticsQuery {
     StatisticsQuery::counters(
         "limitless_stat_system_waits",
         "SELECT subcluster_id, subcluster_type, type_name, event_name, waits, \
-         wait_time AS wait_us FROM rds_aurora.limitless_stat_system_waits",
+         wait_time AS wait_us FROM rds_aurora.limitless_stat_system_waits \
+         WHERE type_name <> 'Activity'",
     )
     .labelled(&["subcluster_id", "subcluster_type", "type_name", "event_name"])
     .top(EVENTS_MAX, &["wait_us"])
@@ -72,11 +74,11 @@ pub(crate) fn limitless() -> StatisticsQuery {
 pub(crate) fn yugabytedb() -> StatisticsQuery {
     StatisticsQuery::counters(
         "yb_active_session_history",
-        "SELECT wait_event_component, wait_event_class, wait_event, \
+        "SELECT wait_event_component, wait_event_class, wait_event_type, wait_event, \
          sum(sample_weight) AS samples FROM yb_active_session_history \
-         WHERE sample_time > now() - INTERVAL '{seconds} seconds' GROUP BY 1, 2, 3",
+         WHERE sample_time > now() - INTERVAL '{seconds} seconds' GROUP BY 1, 2, 3, 4",
     )
-    .labelled(&["wait_event_component", "wait_event_class", "wait_event"])
+    .labelled(&["wait_event_component", "wait_event_class", "wait_event_type", "wait_event"])
     .top(EVENTS_MAX, &["samples"])
     .unverified()
 }
