@@ -24,5 +24,5 @@ mod server;
 mod statistics;
 mod summary;
 mod table;
-mod tpcc;
 mod tool;
+mod tpcc;
