@@ -88,7 +88,8 @@ fn scan(core: &mut Core, cx: Cx<'_>, client: &mut Client, bytes: &[u8]) -> usize
             Ok(Some(frame)) => {
                 rest = &rest[frame.total_len()..];
                 if let Err(error) = handle(core, cx, client, frame.tag, frame.body) {
-                    client.replies.fatal = Some(Box::new(Fatal::Protocol { text: error.to_string() }));
+                    client.replies.fatal =
+                        Some(Box::new(Fatal::Protocol { text: error.to_string() }));
                     return 0;
                 }
             }
