@@ -3,6 +3,8 @@
 //! Workers call an observer from their own threads, but never for a
 //! transaction that went well, so it may lock and print.
 
+use std::time::Instant;
+
 use pgdyno_record::timeline::Point;
 
 use crate::outcome::ClientError;
@@ -36,6 +38,12 @@ pub trait Observer: Send + Sync {
     /// Clients that are connected so far, told a few times a second.
     fn connecting(&self, ready: u32, of: u32) {
         let _ = (ready, of);
+    }
+
+    /// All clients are connected, and the run begins: its measured interval is
+    /// to begin at this moment.
+    fn begins(&self, measured_from: Instant) {
+        let _ = measured_from;
     }
 
     /// A client of worker `worker` could not go on; its message came before.

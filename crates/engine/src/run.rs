@@ -85,8 +85,11 @@ pub fn run(
     let connected = crew.await_ready(&setup, &from_workers, &mut gathered, interrupt);
     let begin_ns = setup.clock.now_ns();
     let interval = interval(&setup.plan, connect_begin_ns, begin_ns);
-    let started_at =
-        SystemTime::now() + Duration::from_nanos(interval.start_ns.saturating_sub(begin_ns));
+    let until_measured = Duration::from_nanos(interval.start_ns.saturating_sub(begin_ns));
+    let started_at = SystemTime::now() + until_measured;
+    if connected {
+        setup.observer.begins(Instant::now() + until_measured);
+    }
     crew.say(if connected { Go::Begin(interval) } else { Go::GiveUp });
     if connected {
         crew.oversee(&setup, &from_workers, &mut gathered, interrupt);

@@ -103,9 +103,15 @@ impl Observer for Live {
         }
     }
 
+    fn begins(&self, measured_from: Instant) {
+        if let Some(warmup) = &self.warmup {
+            warmup.begins(measured_from);
+        }
+    }
+
     fn second(&self, point: &Point) {
         if let Some(warmup) = &self.warmup {
-            warmup.second(point.second);
+            warmup.second();
         }
         self.line(&pgdyno_report::progress(point, 1, &self.style));
     }

@@ -5,8 +5,8 @@
 //! warm-up that is over, and is gone, with its session, before the measured
 //! interval begins.
 
-use std::sync::Mutex;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::sync::{Mutex, OnceLock};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
@@ -16,8 +16,8 @@ use pgdyno_wire::Connection;
 /// Time between two looks. A look costs a server a millisecond or less.
 const LOOK_EVERY: Duration = Duration::from_millis(100);
 
-/// How long before the measured interval the last look is over at the latest.
-/// A second is told some milliseconds after its end, hence not at its end.
+/// How long before the measured interval the last look begins at the latest:
+/// time for its answer, and for its session to be gone.
 const MARGIN: Duration = Duration::from_millis(500);
 
 /// The looks of one run.
@@ -34,17 +34,25 @@ pub(crate) struct Seen {
     pub(crate) failed: Option<String>,
 }
 
-/// Tells the thread how far the run is.
-pub(crate) struct WarmupClock(Mutex<Sender<Instant>>);
+/// Tells the thread when to begin, and when to end.
+pub(crate) struct WarmupClock {
+    thread: Mutex<Sender<Instant>>,
+    /// When the last look may begin: known once the run begins.
+    end: OnceLock<Instant>,
+}
 
 impl WarmupClock {
-    /// A second of the run is over; `second` counts from the measured interval.
-    pub(crate) fn second(&self, second: i64) {
-        let left = u64::try_from(-(second + 1)).unwrap_or(0);
-        let end = (Instant::now() + Duration::from_secs(left)).checked_sub(MARGIN);
-        if let (Some(end), Ok(clock)) = (end, self.0.lock()) {
+    /// The run begins, and is measured from this moment on.
+    pub(crate) fn begins(&self, measured_from: Instant) {
+        // A run begins once.
+        let _ = self.end.set(measured_from.checked_sub(MARGIN).unwrap_or(measured_from));
+    }
+
+    /// A second of the run is over, however late that is told: there is load.
+    pub(crate) fn second(&self) {
+        if let (Some(end), Ok(thread)) = (self.end.get(), self.thread.lock()) {
             // Once the thread has ended nobody listens.
-            let _ = clock.send(end);
+            let _ = thread.send(*end);
         }
     }
 }
@@ -59,7 +67,7 @@ impl WarmupWaits {
 
     /// What is to hear of the run's seconds.
     pub(crate) fn clock(&self) -> WarmupClock {
-        WarmupClock(Mutex::new(self.clock.clone()))
+        WarmupClock { thread: Mutex::new(self.clock.clone()), end: OnceLock::new() }
     }
 
     /// What was seen, once the run is over.
@@ -125,19 +133,24 @@ mod tests {
         }
         let waits = WarmupWaits::start(connect(), sql);
         // One look at least follows upon the first second that is told.
-        waits.clock().second(-600);
+        let clock = waits.clock();
+        clock.begins(Instant::now() + Duration::from_secs(600));
+        clock.second();
         let seen = waits.end();
         assert_eq!(seen.failed, None);
         let group = seen.samples.group().unwrap();
         let row = group.rows.iter().find(|row| row.labels["event"] == "PgSleep").unwrap();
         assert_eq!(row.labels["event_type"], "Timeout");
         assert_eq!(row.figures["sessions_mean"].after, Some(1.0));
-        for told in [None, Some(-1), Some(0), Some(7)] {
+        // Within the margin, from now on, and where nothing begins.
+        for left in [None, Some(MARGIN - Duration::from_millis(1)), Some(Duration::ZERO)] {
             let waits = WarmupWaits::start(connect(), sql);
-            if let Some(second) = told {
-                waits.clock().second(second);
+            let clock = waits.clock();
+            if let Some(left) = left {
+                clock.begins(Instant::now() + left);
             }
-            assert_eq!(waits.end().samples, WaitSamples::default(), "{told:?}");
+            clock.second();
+            assert_eq!(waits.end().samples, WaitSamples::default(), "{left:?}");
         }
         other
             .execute(

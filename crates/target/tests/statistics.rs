@@ -153,6 +153,7 @@ fn waits_of_an_extension(server: &EmbeddedServer) {
     }
     let statistics = postgres().statistics(Some(session.server_version_num()));
     let before = read(&mut session, &statistics.queries);
+    assert!(before.counts_waits(&statistics.queries));
     session.execute("UPDATE pg_wait_sampling_profile SET count = count + 10").unwrap();
     let after = read_again(&mut session, &statistics.queries, &before);
     let found = compare(&statistics.queries, &before, &after);

@@ -38,6 +38,6 @@ fn waits_are_looked_at_in_the_warm_up() {
         let seen = row["figures"]["looks"]["after"].as_f64().unwrap();
         assert!(seen >= 1.0 && seen <= heard as f64, "{seen} of {heard} looks");
         assert_eq!(row["figures"]["sessions_mean"]["after"].as_f64(), Some(3.0));
-        assert!(page.contains("waits: Lock:tuple 100 %"), "{page}");
+        assert!(page.contains("waits in the warm-up: Lock:tuple 100 %"), "{page}");
     }
 }

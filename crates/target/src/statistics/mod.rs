@@ -15,7 +15,7 @@ pub use pgdyno_record::StatisticsKind;
 use pgdyno_record::{StatisticsFigure, StatisticsGroup, StatisticsRow};
 pub use plans::{PlanFigures, Sample, explain};
 pub use read::{Reading, compare, read, read_again, wait_for_sessions};
-pub use waits::WaitSamples;
+pub use waits::{WaitSamples, name_servers};
 
 /// Rows of one view that are kept where a question says nothing else.
 const ROWS_MAX: usize = 20;

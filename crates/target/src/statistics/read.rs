@@ -10,7 +10,7 @@ use pgdyno_record::{
 use pgdyno_wire::Connection;
 use pgdyno_wire::client::QueryResult;
 
-use super::{SECONDS, StatisticsQuery};
+use super::{SECONDS, StatisticsQuery, waits};
 
 /// How long one question may take. Views are read in milliseconds; on a server
 /// that is overrun it is better to do without.
@@ -37,6 +37,16 @@ pub struct Reading {
     at: Instant,
     /// In the order of the questions.
     answers: Vec<Result<Vec<Row>, String>>,
+}
+
+impl Reading {
+    /// True where the server counts waits itself, by the extension
+    /// `pg_wait_sampling`, and the count could be read.
+    #[must_use]
+    pub fn counts_waits(&self, queries: &[StatisticsQuery]) -> bool {
+        let mut answers = queries.iter().zip(&self.answers);
+        answers.any(|(query, answer)| waits::is_of_extension(query.name) && answer.is_ok())
+    }
 }
 
 /// Asks all questions for the first time. One that fails does not keep the

@@ -8,6 +8,7 @@
 
 use std::collections::BTreeMap;
 
+use pgdyno_record::TargetStatistics;
 use pgdyno_wire::Connection;
 
 use super::read::first_line;
@@ -20,6 +21,23 @@ pub(crate) const NOW: &str = "SELECT coalesce(wait_event_type, 'CPU'), \
     WHERE state = 'active' AND backend_type = 'client backend' \
     AND datname = current_database() AND pid <> pg_backend_pid() GROUP BY 1, 2";
 
+/// What an extension or a vendor counts, of the server that is asked alone. The
+/// views of Limitless are of all its nodes.
+const COUNTED: [&str; 3] = [EXTENSION_VIEW, AURORA_VIEW, YUGABYTEDB_VIEW];
+const EXTENSION_VIEW: &str = "pg_wait_sampling_profile";
+const AURORA_VIEW: &str = "aurora_stat_system_waits";
+const YUGABYTEDB_VIEW: &str = "yb_active_session_history";
+
+/// True for a view that counts waits of the server that is asked alone.
+pub(super) fn is_of_one_server(view: &str) -> bool {
+    COUNTED.contains(&view)
+}
+
+/// True for the extension's view, which makes samples of one's own needless.
+pub(super) fn is_of_extension(view: &str) -> bool {
+    view == EXTENSION_VIEW
+}
+
 /// Events kept.
 const EVENTS_MAX: usize = 20;
 
@@ -30,7 +48,7 @@ const GROUP: &str = "wait_events_in_warmup";
 /// by default, and counts. Without those of servers that have nothing to do.
 pub(crate) fn sampled_by_extension() -> StatisticsQuery {
     StatisticsQuery::counters(
-        "pg_wait_sampling_profile",
+        EXTENSION_VIEW,
         "SELECT coalesce(event_type, 'CPU') AS event_type, coalesce(event, 'none') AS event, \
          sum(count) AS samples FROM pg_wait_sampling_profile \
          WHERE event_type IS DISTINCT FROM 'Activity' GROUP BY 1, 2",
@@ -45,7 +63,7 @@ pub(crate) fn sampled_by_extension() -> StatisticsQuery {
 /// processes with nothing to do wait all day: without their `Activity`.
 pub(crate) fn aurora() -> StatisticsQuery {
     StatisticsQuery::counters(
-        "aurora_stat_system_waits",
+        AURORA_VIEW,
         "SELECT type_name, event_name, waits, wait_time AS wait_us \
          FROM aurora_stat_system_waits() NATURAL JOIN aurora_stat_wait_event() \
          NATURAL JOIN aurora_stat_wait_type() WHERE type_name <> 'Activity'",
@@ -73,7 +91,7 @@ pub(crate) fn limitless() -> StatisticsQuery {
 /// 2024.2 on).
 pub(crate) fn yugabytedb() -> StatisticsQuery {
     StatisticsQuery::counters(
-        "yb_active_session_history",
+        YUGABYTEDB_VIEW,
         "SELECT wait_event_component, wait_event_class, wait_event_type, wait_event, \
          sum(sample_weight) AS samples FROM yb_active_session_history \
          WHERE sample_time > now() - INTERVAL '{seconds} seconds' GROUP BY 1, 2, 3, 4",
@@ -81,6 +99,27 @@ pub(crate) fn yugabytedb() -> StatisticsQuery {
     .labelled(&["wait_event_component", "wait_event_class", "wait_event_type", "wait_event"])
     .top(EVENTS_MAX, &["samples"])
     .unverified()
+}
+
+/// Names the server on all waits that are of one server alone, in the label
+/// `node`: where a run goes to several, its waits are not those of all. Samples
+/// are of `first`, what was read twice of `second`; where these are two servers
+/// the differences mean nothing and are left out.
+pub fn name_servers(all: &mut TargetStatistics, first: &str, second: &str) {
+    if first != second {
+        let is_left_out = |group: &StatisticsGroup| is_of_one_server(&group.name);
+        all.notes.extend(all.groups.iter().filter(|group| is_left_out(group)).map(|group| {
+            format!("{}: read at {first} before and at {second} afterwards", group.name)
+        }));
+        all.groups.retain(|group| !is_left_out(group));
+    }
+    for group in &mut all.groups {
+        if group.name == GROUP || is_of_one_server(&group.name) {
+            for row in &mut group.rows {
+                row.labels.insert("node".to_owned(), first.to_owned());
+            }
+        }
+    }
 }
 
 /// What sessions waited for at each of many moments.
@@ -102,7 +141,8 @@ impl WaitSamples {
         Ok(())
     }
 
-    fn add<'a>(&mut self, rows: impl Iterator<Item = &'a Vec<Option<String>>>) {
+    /// Counts the answer of one look: rows of type, event and sessions.
+    pub fn add<'a>(&mut self, rows: impl Iterator<Item = &'a Vec<Option<String>>>) {
         self.looks += 1;
         for row in rows {
             let [Some(kind), Some(event), Some(count)] = row.as_slice() else { continue };
@@ -146,6 +186,35 @@ impl WaitSamples {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// Waits of one server of several bear its name; differences of two servers
+    /// are no figure.
+    #[test]
+    fn waits_bear_the_name_of_their_server() {
+        let group = |name: &str| StatisticsGroup {
+            name: name.to_owned(),
+            kind: StatisticsKind::Counters,
+            verified: true,
+            rows: vec![StatisticsRow { labels: BTreeMap::new(), figures: BTreeMap::new() }],
+            rows_left_out: 0,
+        };
+        let names = [AURORA_VIEW, GROUP, "pg_stat_wal"];
+        let told = |second: &str| {
+            let groups = names.iter().map(|name| group(name)).collect();
+            let mut all = TargetStatistics { groups, ..TargetStatistics::default() };
+            name_servers(&mut all, "a:1", second);
+            let node = |group: &StatisticsGroup| group.rows[0].labels.get("node").cloned();
+            let nodes: Vec<_> =
+                all.groups.iter().map(|group| (group.name.clone(), node(group))).collect();
+            (nodes, all.notes)
+        };
+        let at = |name: &str, node: Option<&str>| (name.to_owned(), node.map(str::to_owned));
+        let (sampled, other) = (at(GROUP, Some("a:1")), at("pg_stat_wal", None));
+        let counted = at(AURORA_VIEW, Some("a:1"));
+        assert_eq!(told("a:1"), (vec![counted, sampled.clone(), other.clone()], vec![]));
+        let note = "aurora_stat_system_waits: read at a:1 before and at b:2 afterwards";
+        assert_eq!(told("b:2"), (vec![sampled, other], vec![note.to_owned()]));
+    }
 
     /// Samples are means over all looks, those that saw nothing included.
     #[test]
