@@ -6,7 +6,7 @@
 
 use pgdyno_target::dialect::{Dialect, Isolation};
 
-use crate::condition::{Asked, Condition};
+use crate::condition::Condition;
 use crate::error::AccessError;
 use crate::figures::{Commits, Figures, Finding, Verdict};
 use crate::session::{Row, Session};
@@ -103,9 +103,8 @@ pub fn read_conditions(
     dialect: &dyn Dialect,
     full: bool,
 ) -> Result<Vec<(Condition, i128)>, AccessError> {
-    let asked = workload.conditions(dialect).into_iter();
+    let asked = workload.conditions_asked(dialect, full).into_iter();
     asked
-        .filter(|condition| full || condition.asked == Asked::EachRun)
         .map(|condition| {
             let violations = violations(session, &condition)?;
             Ok((condition, violations))
@@ -179,6 +178,7 @@ pub fn figures_of(columns: Vec<String>, rows: &[Row]) -> Result<Figures, String>
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::condition::Asked;
     use crate::session::SqlError;
 
     struct Answer(Vec<String>, Vec<Row>);

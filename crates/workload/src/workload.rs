@@ -11,7 +11,7 @@ use std::sync::Arc;
 
 use pgdyno_target::dialect::{Dialect, Isolation};
 
-use crate::condition::Condition;
+use crate::condition::{Asked, Condition};
 use crate::error::{AccessError, ProbeError};
 use crate::figures::{Commits, Figures, Finding};
 use crate::procedure::Terminals;
@@ -237,6 +237,14 @@ pub trait Workload: fmt::Debug + Send + Sync {
     /// asked at rest, as all audits. Empty where the figures say everything.
     fn conditions(&self, _dialect: &dyn Dialect) -> Vec<Condition> {
         Vec::new()
+    }
+
+    /// Those of [`Self::conditions`] that are asked, by a full audit or after
+    /// each run. To be written anew only where making the others is dear.
+    fn conditions_asked(&self, dialect: &dyn Dialect, full: bool) -> Vec<Condition> {
+        let mut all = self.conditions(dialect);
+        all.retain(|condition| full || condition.asked == Asked::EachRun);
+        all
     }
 
     /// Looks whether the tables are there, and at which scale.

@@ -188,6 +188,13 @@ pub(crate) fn run(plan: RunPlan) -> RunOutcome {
     outcome
 }
 
+/// Runs until its client cannot go on.
+pub(crate) fn run_failing(plan: RunPlan) -> RunOutcome {
+    let outcome = pgdyno_engine::run(plan, Arc::new(Silent), &AtomicBool::new(false)).unwrap();
+    assert_eq!(outcome.ended, Ended::Aborted, "{:?}", outcome.errors);
+    outcome
+}
+
 fn program(params: Params) -> Program {
     let mut names = Names::new();
     let mut types = Vec::new();

@@ -8,7 +8,7 @@ use pgdyno_workload::tpcc::input::{
 };
 use pgdyno_workload::tpcc::terminal::TpccTerminals;
 
-use crate::ground::{FORMS, Ground, run};
+use crate::ground::{FORMS, Ground, run, run_failing};
 
 fn order(customer: i32, items: &[(i32, i32, i32)]) -> Input {
     let mut lines = [Line::default(); LINES_MAX];
@@ -122,6 +122,28 @@ fn a18_the_same_item_twice() {
             let stocks = answers[0].lines.map(|line| line.stock);
             assert_eq!(stocks[..5], [11, 49, 96, 100, 94]);
         }
+    }
+}
+
+/// Where a stock row is missing no form sells the line, whatever the client's
+/// last order left behind: the server refuses it and nothing changes.
+#[test]
+fn a16_a_missing_stock_row_is_an_error() {
+    let mut ground = Ground::new();
+    for params in FORMS {
+        ground.reset();
+        ground.run("delete from stock where s_i_id = 9 or (s_i_id = 8 and s_w_id = 2)");
+        for missing in [(9, 1, 1), (8, 2, 1)] {
+            let inputs = [order(1, &[(1, 1, 1), (2, 1, 1)]), order(2, &[(3, 1, 1), missing])];
+            let terminals = TpccTerminals::given(params, &inputs);
+            let outcome = run_failing(ground.plan(params, terminals, 1, 2));
+            let states: Vec<_> = outcome.errors.iter().map(|e| e.sqlstate.as_deref()).collect();
+            assert_eq!(states, [Some("23502")], "{:?}", outcome.errors);
+            assert_eq!(ground.number("select count(*) from orders where o_c_id = 2"), 0);
+            assert_eq!(ground.number("select sum(s_order_cnt) from stock where s_i_id = 3"), 0);
+        }
+        // The first of each two.
+        assert_eq!(ground.number("select count(*) from orders where o_c_id = 1"), 2);
     }
 }
 

@@ -28,6 +28,8 @@ const ROLLBACK: usize = 11;
 
 /// The letters of a stock row's text for one district.
 const DIST_LEN: usize = 24;
+/// No text of a server has zero bytes.
+const NO_DIST: [u8; DIST_LEN] = [0; DIST_LEN];
 
 /// The commands of the client's form.
 pub(super) fn commands(profile: Profile) -> String {
@@ -104,6 +106,7 @@ pub(super) struct State {
     /// The routine says that it took everything back.
     rolled_back: bool,
     pub(super) lines: [LineAnswer; LINES_MAX],
+    /// [`NO_DIST`] until the stock's row has come.
     dists: [[u8; DIST_LEN]; LINES_MAX],
     /// The line of each pushed command that takes one line's item.
     singles: [(u8, u8); LINES_MAX],
@@ -122,7 +125,7 @@ impl State {
             order: 0,
             rolled_back: false,
             lines: [LineAnswer { price_cents: None, stock: 0, brand: false }; LINES_MAX],
-            dists: [[0; DIST_LEN]; LINES_MAX],
+            dists: [NO_DIST; LINES_MAX],
             singles: [(0, 0); LINES_MAX],
             singles_len: 0,
             at_home: [false; LINES_MAX],
@@ -131,8 +134,10 @@ impl State {
 
     pub(super) fn begin(&mut self) {
         self.stage = 0;
+        (self.w_tax, self.d_tax, self.discount) = (0, 0, 0);
         self.order = 0;
         self.rolled_back = false;
+        self.dists = [NO_DIST; LINES_MAX];
         self.singles_len = 0;
         self.at_home = [false; LINES_MAX];
         self.lines = [LineAnswer::default(); LINES_MAX];
@@ -267,7 +272,12 @@ impl State {
         batch.text(slots.quantities, text);
         write_array(text, known(), |out, at| write_cents(out, self.amount_cents(input, at)));
         batch.text(slots.amounts, text);
-        write_array(text, known(), |out, at| out.extend_from_slice(&self.dists[at]));
+        // NULL, which the server refuses as it does in the routine: a line is
+        // not to be sold that nothing was taken from stock for.
+        write_array(text, known(), |out, at| match &self.dists[at] {
+            &NO_DIST => out.extend_from_slice(b"NULL"),
+            dist => out.extend_from_slice(dist),
+        });
         batch.text(slots.dists, text);
         batch.int(slots.ol_cnt, lines.len() as i64);
         batch.int(slots.all_local, i64::from(input.remote_lines() == 0));
