@@ -146,9 +146,6 @@ fn put_back(
     // Asked before anything is dropped; rows of most workloads know no seed.
     let seed = workload.seed_loaded(&mut session).unwrap_or(0);
     let done = workload.reset(&mut session, opened.dialect).map_err(Failure::not_completed)?;
-    let given = &opened.table_params;
-    let params = table_params::to_keep(given, opened.dialect, workload, &mut session);
-    drop(session);
     let (how, rows, reason) = match done {
         Reset::Done { rows } => {
             let took = format::duration_s(begin.elapsed().as_secs_f64(), terminal.err.unicode);
@@ -157,6 +154,12 @@ fn put_back(
         }
         Reset::Reload { reason } => {
             terminal.say(&format!("  loading anew: {reason}"));
+            let given = &opened.table_params;
+            let params = table_params::to_keep(given, opened.dialect, workload, &mut session)?;
+            drop(session);
+            if given.is_empty() && !params.is_empty() {
+                terminal.say(&format!("  made as they were: {}", table_params::words(&params)));
+            }
             let jobs = NonZeroU32::new(assemble::cores().min(4)).unwrap_or(NonZeroU32::MIN);
             let report = filling::fill_anew(opened, &params, workload, jobs, seed, terminal, stop)?;
             (ResetHow::Reload, report.rows(), reason)
@@ -251,7 +254,9 @@ fn told(outcome: &RunOutcome, clients: u32) -> Told {
     let mut all = outcome.warmup.clone();
     all.merge(&outcome.tally);
     all.merge(&outcome.drain);
-    let finished = all.scripts.iter().map(ScriptTally::finished).collect();
+    // A skipped transaction has taken no card from its client's deck.
+    let run = |script: &ScriptTally| script.finished() - script.skipped;
+    let finished = all.scripts.iter().map(run).collect();
     Told { clients, finished, counters: all.counters }
 }
 

@@ -207,6 +207,10 @@ impl LoadObserver for Shown<'_> {
         }
     }
 
+    fn warning(&self, text: &str) {
+        self.bar.suspend(|| self.terminal.warn(text));
+    }
+
     fn other_given_up(&self, workload: &str) {
         let text = format!(
             "the load of workload {workload} that was broken off here cannot be gone on with any \

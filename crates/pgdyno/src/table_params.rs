@@ -42,21 +42,47 @@ pub(crate) fn applied(
 /// The parameters that tables are to be made anew with: those that were given,
 /// else those that the tables have, where the database tells. One that does not
 /// tell has none.
+///
+/// # Errors
+/// The tables could not be made anew as they are: nobody knows how they are, or
+/// they have partitions that no parameter makes.
 pub(crate) fn to_keep(
     given: &[(String, String)],
     dialect: &dyn Dialect,
     workload: &dyn Workload,
     session: &mut Connection,
-) -> Vec<(String, String)> {
+) -> Result<Vec<(String, String)>, Failure> {
     let query = largest(workload).and_then(|largest| dialect.table_params_query(largest.table));
-    let Some(query) = query.filter(|_| given.is_empty()) else { return given.to_vec() };
-    let results = session.simple_query(&query).unwrap_or_default();
+    let Some(query) = query.filter(|_| given.is_empty()) else { return Ok(given.to_vec()) };
+    let results = session.simple_query(&query).map_err(|error| {
+        Failure::not_completed(format!(
+            "whether the tables have partitions cannot be asked: {error}\n\
+             hint: nothing was dropped; say how they are to be made with --param, or load them \
+             with pgdyno init"
+        ))
+    })?;
     let rows = results.into_iter().flat_map(|result| result.rows);
     let pair = |row: Vec<Option<String>>| match <[Option<String>; 2]>::try_from(row) {
         Ok([Some(name), Some(value)]) => Some((name, value)),
         _ => None,
     };
-    rows.filter_map(pair).collect()
+    let found: Vec<(String, String)> = rows.filter_map(pair).collect();
+    let refused = dialect.with_table_params(&found, largest(workload)).err();
+    match refused {
+        None => Ok(found),
+        Some(reason) => Err(Failure::not_completed(format!(
+            "the tables have {}, which cannot be made anew: {reason}\n\
+             hint: nothing was dropped; choose others with --param, or load the tables with \
+             pgdyno init",
+            words(&found)
+        ))),
+    }
+}
+
+/// Parameters as a person would give them.
+pub(crate) fn words(params: &[(String, String)]) -> String {
+    let words: Vec<String> = params.iter().map(|(name, value)| format!("{name}={value}")).collect();
+    words.join(", ")
 }
 
 fn largest(workload: &dyn Workload) -> Option<Largest> {

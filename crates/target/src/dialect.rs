@@ -174,7 +174,7 @@ pub trait Dialect: fmt::Debug + Send + Sync {
     }
 
     /// A row for each index of these tables that is there and not valid, with
-    /// its name as SQL takes it; `None` where none can be left so, because an
+    /// its bare name as in the catalog; `None` where none can be left so, because an
     /// index is made with its statement or not at all.
     fn invalid_indexes_query(&self, tables: &[&str]) -> Option<String> {
         (!self.ddl_in_transactions()).then(|| ddl::invalid_indexes(tables))

@@ -142,13 +142,22 @@ pub(crate) const PARTITION_PARAMS: &[TableParam] = &[
 ];
 
 impl Partitions {
-    /// Asks PostgreSQL's catalog for the partitions of a table as parameters.
+    /// Asks PostgreSQL's catalog for the partitions of a table as parameters. A
+    /// table that is not there has none; of a kind that cannot be chosen the
+    /// catalog's own word is told.
     pub(crate) fn found_query(table: &str) -> String {
+        let parted = format!(
+            "pg_catalog.pg_partitioned_table p JOIN pg_catalog.pg_class c ON c.oid = p.partrelid \
+             AND c.relname = '{table}' AND pg_catalog.pg_table_is_visible(c.oid)"
+        );
         format!(
-            "SELECT 'partitions', count(*)::text FROM pg_partition_tree('{table}'::regclass) \
-             WHERE isleaf HAVING count(*) > 0 UNION ALL SELECT 'partition-method', CASE partstrat \
-             WHEN 'h' THEN 'hash' ELSE 'range' END FROM pg_partitioned_table \
-             WHERE partrelid = '{table}'::regclass"
+            "SELECT 'partitions', count(*)::text FROM {parted} JOIN pg_catalog.pg_inherits i \
+             ON i.inhparent = c.oid HAVING count(*) > 0 UNION ALL SELECT 'partition-method', CASE \
+             WHEN EXISTS (SELECT FROM pg_catalog.pg_inherits i \
+             JOIN pg_catalog.pg_partitioned_table q ON q.partrelid = i.inhrelid \
+             WHERE i.inhparent = c.oid) THEN 'nested' WHEN p.partstrat = 'h' THEN 'hash' \
+             WHEN p.partstrat = 'r' THEN 'range' WHEN p.partstrat = 'l' THEN 'list' \
+             ELSE p.partstrat::text END FROM {parted}"
         )
     }
 

@@ -15,6 +15,8 @@ pub enum Phase {
     Create,
     /// Rows are sent.
     Rows,
+    /// Indexes that an earlier load has left half made are looked for and dropped.
+    Repair,
     /// Keys and indexes are made.
     Keys,
     /// Statistics, vacuum.
@@ -25,11 +27,12 @@ pub enum Phase {
 
 impl Phase {
     /// All phases in their order.
-    pub const ALL: [Self; 7] = [
+    pub const ALL: [Self; 8] = [
         Self::Connect,
         Self::Drop,
         Self::Create,
         Self::Rows,
+        Self::Repair,
         Self::Keys,
         Self::Settle,
         Self::Check,
@@ -43,6 +46,7 @@ impl Phase {
             Self::Drop => "dropping old tables",
             Self::Create => "creating tables",
             Self::Rows => "loading rows",
+            Self::Repair => "looking for indexes left invalid",
             Self::Keys => "creating primary keys",
             Self::Settle => "vacuuming and analyzing",
             Self::Check => "checking counts and sums",
@@ -114,6 +118,12 @@ pub trait LoadObserver: Sync {
     /// complete.
     fn other_given_up(&self, workload: &str) {
         let _ = workload;
+    }
+
+    /// Called where the load goes on without something that a person should know
+    /// of.
+    fn warning(&self, text: &str) {
+        let _ = text;
     }
 }
 

@@ -14,6 +14,61 @@ use crate::resume::{Listener, load_on};
 #[derive(Debug)]
 struct Apart;
 
+/// The same, but it does not know this question after indexes.
+#[derive(Debug)]
+struct Unasked(&'static str);
+
+impl Dialect for Unasked {
+    fn name(&self) -> &'static str {
+        "unasked"
+    }
+
+    fn title(&self) -> &'static str {
+        "Unasked"
+    }
+
+    fn recognise(&self, _: &mut dyn Probe) -> Result<Option<Evidence>, ProbeError> {
+        Ok(None)
+    }
+
+    fn invalid_indexes_query(&self, _: &[&str]) -> Option<String> {
+        Some(self.0.to_owned())
+    }
+
+    fn transaction_limits(&self) -> TransactionLimits {
+        Apart.transaction_limits()
+    }
+}
+
+/// A database that does not know the question after invalid indexes costs a
+/// warning with the question, not the load; any other refusal ends it.
+#[test]
+fn unknown_question_is_a_warning() {
+    let server = server();
+    let altered = Altered { keys: &["CREATE INDEX i ON missing (n)"], ..Altered::new("tpcb") };
+    let missing = "SELECT relname FROM no_such_catalog";
+    let error = load_on(&server, &altered, &Unasked(missing), false, 2000, &Listener::default());
+    assert!(error.is_err());
+    let divided = Unasked("SELECT (1 / 0)::text");
+    let error = load_on(&server, &altered, &divided, true, 2000, &Listener::default()).unwrap_err();
+    assert!(error.to_string().contains("22012"), "{error}");
+    let session = &mut connect(&server);
+    session.execute("CREATE TABLE missing (n int)").unwrap();
+    for unknown in [missing, "SELECT no_such_function()", "SELECT no_such_column FROM pg_index"] {
+        session.execute("DROP INDEX IF EXISTS i").unwrap();
+        session.execute("DROP TABLE missing").unwrap();
+        let begun =
+            load_on(&server, &altered, &Unasked(unknown), false, 2000, &Listener::default());
+        assert!(begun.is_err());
+        session.execute("CREATE TABLE missing (n int)").unwrap();
+        let listener = Listener::default();
+        load_on(&server, &altered, &Unasked(unknown), true, 2000, &listener).unwrap();
+        let warnings = listener.warnings.lock().unwrap();
+        assert!(warnings.len() == 1 && warnings[0].contains(unknown), "{warnings:?}");
+    }
+    server.stop().unwrap();
+}
+
 impl Dialect for Apart {
     fn name(&self) -> &'static str {
         "apart"
@@ -66,8 +121,9 @@ fn invalid_indexes_are_made_again() {
     assert!(matches!(error, LoadError::Statement { .. }), "{error}");
     for sql in [
         "DELETE FROM pgdyno_load WHERE part = 'key' AND number <> 1",
+        "CREATE INDEX \"Odd \"\"name\" ON pgbench_tellers (bid)",
         "UPDATE pg_index SET indisvalid = false WHERE indexrelid IN ('half'::regclass, \
-         'marked'::regclass)",
+         'marked'::regclass, '\"Odd \"\"name\"'::regclass)",
         "CREATE TABLE pgbench_nothing (n int)",
         "CREATE TABLE jobs (job text)",
         "INSERT INTO jobs VALUES ('job1')",

@@ -112,11 +112,13 @@ fn progress_is_complete_and_not_too_often() {
     let told = recorder.0.into_inner().unwrap();
     let mut phases: Vec<Phase> = told.iter().map(|(_, progress)| progress.phase).collect();
     phases.dedup();
-    assert_eq!(phases, Phase::ALL);
+    // Nothing was left half made.
+    let all: Vec<Phase> = Phase::ALL.into_iter().filter(|phase| *phase != Phase::Repair).collect();
+    assert_eq!(phases, all);
     let done: Vec<u64> = told.iter().map(|(_, progress)| progress.rows_done()).collect();
     assert!(done.is_sorted());
     assert_eq!(done.last(), Some(&300_033));
-    for phase in Phase::ALL {
+    for phase in all {
         let of_phase: Vec<&(Instant, Progress)> =
             told.iter().filter(|(_, progress)| progress.phase == phase).collect();
         let lasted = of_phase[of_phase.len() - 1].0 - of_phase[0].0;

@@ -26,6 +26,7 @@ pub(crate) struct Listener {
     pub(crate) rows: Option<u64>,
     interrupt: AtomicBool,
     begun: Mutex<Option<Begun>>,
+    pub(crate) warnings: Mutex<Vec<String>>,
 }
 
 impl Listener {
@@ -43,6 +44,10 @@ impl LoadObserver for Listener {
 
     fn begun(&self, begun: Begun) {
         *self.begun.lock().unwrap() = Some(begun);
+    }
+
+    fn warning(&self, text: &str) {
+        self.warnings.lock().unwrap().push(text.to_owned());
     }
 }
 

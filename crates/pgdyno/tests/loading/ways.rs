@@ -52,21 +52,45 @@ fn a_reset_keeps_partitions() {
     let parts = "SELECT (SELECT count(*) FROM pg_partition_tree('pgbench_accounts') WHERE isleaf) \
                  || (SELECT partstrat::text FROM pg_partitioned_table WHERE partrelid = \
                  'pgbench_accounts'::regclass)";
-    for (given, found) in [("", "3h"), ("--param partitions=2", "2r"), ("", "2r")] {
-        // Every row is another than it was loaded.
-        session.execute("UPDATE pgbench_accounts SET abalance = 1").unwrap();
+    let reset = |given: &str| {
         let words = server.words();
         let mut args = vec!["run", &words, "-t", "1", "--reset", "--target-stats", "off"];
         args.extend(given.split_whitespace());
         let folder = tempfile::tempdir().unwrap();
         let records = folder.path().join("records").display().to_string();
         args.extend(["--records", &records]);
-        let (code, told) = pgdyno(&args);
+        pgdyno(&args)
+    };
+    // Every row is another than it was loaded.
+    let others = "UPDATE pgbench_accounts SET abalance = 1";
+    let rows = "SELECT count(*) || ' ' || sum(abalance) FROM pgbench_accounts";
+    for (given, found, kept) in [
+        ("", "3h", "made as they were: partitions=3, partition-method=hash"),
+        ("--param partitions=2", "2r", ""),
+        ("", "2r", "made as they were: partitions=2, partition-method=range"),
+    ] {
+        session.execute(others).unwrap();
+        let (code, told) = reset(given);
         assert_eq!(code, Some(0), "{told}");
-        assert!(told.contains("loading anew"), "{told}");
+        assert!(told.contains("loading anew") && told.contains(kept), "{told}");
+        assert_eq!(told.contains("made as they were"), !kept.is_empty(), "{told}");
         assert_eq!(value(&server, parts), found);
-        assert_eq!(value(&server, "SELECT count(*)::text FROM pgbench_accounts"), "100000");
+        assert_eq!(value(&server, rows).split(' ').next(), Some("100000"));
     }
+    // What no parameter makes is not made otherwise without a word.
+    for sql in [
+        "ALTER TABLE pgbench_accounts RENAME TO ranges",
+        "CREATE TABLE pgbench_accounts (LIKE ranges) PARTITION BY LIST (bid)",
+        "CREATE TABLE list PARTITION OF pgbench_accounts DEFAULT",
+        "INSERT INTO pgbench_accounts SELECT * FROM ranges",
+        others,
+    ] {
+        session.execute(sql).unwrap();
+    }
+    let (code, told) = reset("");
+    assert_ne!(code, Some(0), "{told}");
+    assert!(told.contains("partition-method=list, which cannot be made anew"), "{told}");
+    assert_eq!(value(&server, rows), "100000 100000");
 }
 
 /// Runs pgdyno: its exit code, and what it complained about.
