@@ -113,6 +113,12 @@ fn a23_a24_a25_runs_on_postgres() {
     let server = server();
     let workload = tpcc(&[("procs", "1")]);
     fill(&server.options_unix(), &*workload);
+    // Looked at, so that all rules are asked, also what needs the load's seed.
+    let mut session = connect(&server.options_unix());
+    workload.probe(&mut session, "").unwrap();
+    let rules = workload.conditions(postgres());
+    assert!(rules.iter().any(|rule| rule.name == "tpcc stock since the load"));
+    drop(session);
     full_speed::conditions_hold(&server, &*workload);
     reported::what_a_run_says(&server);
     side_by_side::forms_do_not_deadlock(&server, &*workload);
