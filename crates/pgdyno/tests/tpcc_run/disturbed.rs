@@ -100,11 +100,12 @@ fn run(
 }
 
 /// Every acknowledged order, by itself; the counts and sums that the workload
-/// compares; all conditions.
+/// compares, the mix as so many clients can deal it; all conditions.
 pub(crate) fn all_is_there(
     session: &mut Connection,
     workload: &dyn Workload,
     base: &pgdyno_workload::Figures,
+    clients: u32,
     outcome: &RunOutcome,
     answers: &[Answer],
 ) {
@@ -140,8 +141,9 @@ pub(crate) fn all_is_there(
     let mut all = outcome.warmup.clone();
     all.merge(&outcome.tally);
     all.merge(&outcome.drain);
-    let finished = all.scripts.iter().map(ScriptTally::finished).collect();
-    let told = Told { clients: CLIENTS, finished, counters: all.counters };
+    let run = |script: &ScriptTally| script.finished() - script.skipped;
+    let finished = all.scripts.iter().map(run).collect();
+    let told = Told { clients, finished, counters: all.counters };
     let findings =
         audit::after_run_told(session, workload, postgres(), base, &commits, Some(&told)).unwrap();
     for name in ["acknowledged lines", "acknowledged amounts", "acknowledged deliveries", "mix"] {
@@ -169,7 +171,7 @@ pub(crate) fn by_ended_sessions(server: &EmbeddedServer, workload: &dyn Workload
         let total = outcome.tally.total();
         assert!(total.retries > 0, "nothing was tried again");
         assert!(outcome.tally.connections.lost > 0, "no session was ended");
-        all_is_there(&mut session, workload, &base, &outcome, &answers);
+        all_is_there(&mut session, workload, &base, CLIENTS, &outcome, &answers);
     }
     session.simple_query("alter role current_user reset default_transaction_isolation").unwrap();
 }
@@ -240,7 +242,7 @@ pub(crate) fn by_a_crash(server: &EmbeddedServer, workload: &dyn Workload) {
     let (outcome, answers) = run(server, Params::default(), crash);
     assert!(outcome.tally.connections.lost > 0, "nobody was thrown out");
     let mut session = come_back(&server.options_tcp());
-    all_is_there(&mut session, workload, &base, &outcome, &answers);
+    all_is_there(&mut session, workload, &base, CLIENTS, &outcome, &answers);
 }
 
 /// Has the sessions from now on commit before they say so: by the server's

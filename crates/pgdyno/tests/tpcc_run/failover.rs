@@ -108,7 +108,7 @@ pub(crate) fn by_a_failover(server: &EmbeddedServer, workload: &dyn Workload) {
         assert_eq!(outcome.ended, Ended::Interrupted, "{:?}", outcome.errors);
         assert!(outcome.tally.connections.lost > 0, "nobody was thrown out");
         let mut session = connect(&server.options_unix());
-        all_is_there(&mut session, workload, &base, &outcome, &answers);
+        all_is_there(&mut session, workload, &base, CLIENTS, &outcome, &answers);
     }
 }
 

@@ -64,6 +64,6 @@ fn run_on(server: &EmbeddedServer, workload: &dyn Workload, warehouses: u64, lim
         assert_eq!((total.failed(), total.unknown), (0, 0));
         assert!(outcome.acknowledged.committed[0] > 0, "no new order");
         let answers: Vec<_> = answers.try_iter().collect();
-        all_is_there(&mut session, workload, &base, &outcome, &answers);
+        all_is_there(&mut session, workload, &base, CLIENTS, &outcome, &answers);
     }
 }
