@@ -16,6 +16,7 @@ fn floor_config(address: Address, clients: usize, length: Length) -> floor::Conf
         database: "postgres".to_owned(),
         clients,
         length,
+        rate_tps: None,
         protocol: Protocol::Prepared,
         scale: 1,
     }
@@ -46,6 +47,23 @@ fn answers_every_request() {
         }
         server.stop().unwrap();
     }
+}
+
+/// At a rate every request is answered once as well, by clients or by time; and
+/// it takes the time that the rate says, at least.
+#[test]
+fn a_rate_is_kept() {
+    let server = NullServer::start(&Config::default()).unwrap();
+    let rate_tps = Some(2000.0);
+    let by_number = floor_config(tcp(&server), 10, Length::Transactions(40));
+    let outcome = floor::run(&floor::Config { rate_tps, ..by_number }).unwrap();
+    assert_eq!(outcome.transactions, 400);
+    // 400 gaps have 200 ms on average and a deviation of 10 ms.
+    assert!(outcome.wall_us > 100_000, "{}", outcome.wall_us);
+    let by_time = floor_config(tcp(&server), 10, Length::Time(Duration::from_millis(300)));
+    let outcome = floor::run(&floor::Config { rate_tps, ..by_time }).unwrap();
+    assert!((1..=900).contains(&outcome.transactions), "{}", outcome.transactions);
+    server.stop().unwrap();
 }
 
 /// The client over `io_uring` has every request answered once, in more turns

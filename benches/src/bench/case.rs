@@ -169,9 +169,9 @@ impl Case {
         match tool {
             Tool::Pgdyno | Tool::Pgbench => true,
             Tool::Floor => match self.suite {
-                Suite::Select | Suite::Shared => true,
+                Suite::Select | Suite::Shared | Suite::Rate => true,
                 Suite::Connect => self.transport != Transport::Tls,
-                Suite::Rate | Suite::Tpcb | Suite::Load | Suite::Tpcc => false,
+                Suite::Tpcb | Suite::Load | Suite::Tpcc => false,
             },
             // A thread for each client: beyond some hundred it measures the
             // scheduler.

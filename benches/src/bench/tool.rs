@@ -67,6 +67,9 @@ impl Job<'_> {
         let mut words = self.server();
         words.extend(split(&format!("-M {} -c {clients} -s {SCALE}", name(protocol))));
         words.extend(self.length());
+        if self.case.suite == Suite::Rate && self.phase == Phase::Steady {
+            words.extend(split(&format!("-R {RATE_TPS}")));
+        }
         words.push(self.address.database.to_owned());
         words
     }

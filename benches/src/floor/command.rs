@@ -32,6 +32,9 @@ struct Typed {
     /// Transactions for each client.
     #[arg(short, long, group = "length")]
     transactions: Option<u64>,
+    /// Transactions per second, over all clients.
+    #[arg(short = 'R', long)]
+    rate: Option<f64>,
     /// How the statement is sent: simple or prepared.
     #[arg(short = 'M', long, default_value = "prepared", value_parser = protocol)]
     protocol: Protocol,
@@ -62,6 +65,7 @@ pub fn main(run: impl FnOnce(&Config) -> io::Result<Outcome>) -> Result<()> {
         database: typed.database,
         clients: typed.clients.max(1),
         length,
+        rate_tps: typed.rate,
         protocol: typed.protocol,
         scale: typed.scale,
     })

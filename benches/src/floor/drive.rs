@@ -52,7 +52,7 @@ pub(super) fn drive(clients: &mut [Client], length: Length) -> io::Result<u64> {
 
 impl Client {
     /// Sends the next request; false where there is none.
-    fn send(&mut self, over: bool) -> io::Result<bool> {
+    pub(super) fn send(&mut self, over: bool) -> io::Result<bool> {
         if !self.begin(over) {
             return Ok(false);
         }
@@ -62,7 +62,7 @@ impl Client {
     }
 
     /// Reads once; true where the answer is complete.
-    fn receive(&mut self, input: &mut [u8]) -> io::Result<bool> {
+    pub(super) fn receive(&mut self, input: &mut [u8]) -> io::Result<bool> {
         let count = match (&self.socket).read(input) {
             Ok(count) => count,
             Err(error) if error.kind() == ErrorKind::WouldBlock => return Ok(false),

@@ -14,6 +14,7 @@ pub mod command;
 mod connect;
 pub(crate) mod drive;
 mod frames;
+mod paced;
 mod usage;
 
 use std::io;
@@ -72,6 +73,8 @@ pub struct Config {
     pub clients: usize,
     /// How long it runs.
     pub length: Length,
+    /// Transactions per second, over all clients; none is as fast as they go.
+    pub rate_tps: Option<f64>,
     /// How the statement is sent.
     pub protocol: Protocol,
     /// The scale of the tables: each client has its own account, spread over
@@ -123,7 +126,10 @@ pub(crate) struct Client {
 /// The server refused, broke off, or answered with an error; its words are in
 /// the message.
 pub fn run(config: &Config) -> io::Result<Outcome> {
-    run_with(config, drive::drive)
+    match config.rate_tps {
+        Some(tps) => run_with(config, |clients, length| paced::drive(clients, length, tps)),
+        None => run_with(config, drive::drive),
+    }
 }
 
 /// The same with another measured interval: it gives the number of answers.

@@ -25,6 +25,9 @@ use crate::floor::{Config, Outcome, run_with};
 /// The kernel or the container does not allow `io_uring`, found before the
 /// first connection is made; else as [`crate::floor::run`].
 pub fn run(config: &Config) -> io::Result<Outcome> {
+    if config.rate_tps.is_some() {
+        return Err(io::Error::other("there is no rate over io_uring"));
+    }
     ring::probe()?;
     run_with(config, drive::drive)
 }
