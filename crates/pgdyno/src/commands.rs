@@ -1,6 +1,8 @@
 //! What each subcommand calls, and the exit code.
 
 use clap::Parser as _;
+use clap::error::{ContextKind, ContextValue};
+use pgdyno_record::redact::MASK;
 
 use crate::cli::{Cli, Command};
 use crate::failure::Failure;
@@ -12,7 +14,8 @@ use crate::{audit, demo, detect, emulate, init, run, size, workloads};
 pub fn main(built_for_speed: bool) -> u8 {
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
-        Err(error) => {
+        Err(mut error) => {
+            mask_setting(&mut error);
             // A closed pipe is the only way for this to fail.
             let _ = error.print();
             return u8::from(error.use_stderr());
@@ -39,6 +42,16 @@ pub fn main(built_for_speed: bool) -> u8 {
             tell(&failure, &terminal);
             failure.exit_code()
         }
+    }
+}
+
+/// A setting that was not understood may be a secret.
+fn mask_setting(error: &mut clap::Error) {
+    let is_setting =
+        error.get(ContextKind::InvalidArg).is_some_and(|arg| arg.to_string().starts_with("--set "));
+    if is_setting && error.get(ContextKind::InvalidValue).is_some() {
+        let mask = ContextValue::String(MASK.to_owned());
+        error.insert(ContextKind::InvalidValue, mask);
     }
 }
 

@@ -50,6 +50,7 @@ impl Live {
     fn line(&self, text: &str) {
         use std::io::Write as _;
         if !self.quiet {
+            let text = pgdyno_record::redact::without_held_back(text);
             // Nobody is left to tell that nobody listens.
             let _ = writeln!(std::io::stderr().lock(), "{text}");
         }

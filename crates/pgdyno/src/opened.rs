@@ -77,6 +77,9 @@ impl Opened {
     ) -> Result<Self, Failure> {
         let word = args.target.as_deref();
         let settings = args.login.settings.as_slice();
+        for (name, value) in settings {
+            pgdyno_record::redact::hold_back(name, value);
+        }
         let found = found(args)?;
         for warning in &found.warnings {
             terminal.warn(&warning.to_string());

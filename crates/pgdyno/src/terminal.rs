@@ -105,6 +105,7 @@ impl Terminal {
 }
 
 fn eprint_line(text: &str) {
+    let text = pgdyno_record::redact::without_held_back(text);
     let mut err = io::stderr().lock();
     // Nobody is left to tell that nobody listens.
     let _ = writeln!(err, "{text}");

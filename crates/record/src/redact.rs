@@ -5,6 +5,9 @@
 //! replacement: it knows the places where a password can be typed (the user
 //! part of a URI, a parameter of a URI, a keyword, an option) and nothing else.
 
+use std::borrow::Cow;
+use std::sync::Mutex;
+
 /// What stands in place of a secret.
 pub const MASK: &str = "***";
 
@@ -14,7 +17,8 @@ const SECRET_ENDINGS: [&str; 4] = ["password", "passwd", "secret", "token"];
 
 /// A setting whose name holds one of these words may be a secret: settings of
 /// one's own are named freely, and their values hold anything.
-const SECRET_WORDS: [&str; 6] = ["password", "passwd", "secret", "token", "credential", "key"];
+const SECRET_WORDS: [&str; 10] =
+    ["password", "passwd", "pwd", "secret", "token", "credential", "key", "auth", "bearer", "jwt"];
 
 /// An option whose value is a setting.
 const SETTING_OPTION: &str = "--set";
@@ -22,6 +26,49 @@ const SETTING_OPTION: &str = "--set";
 /// An option whose whole value is kept back: people write secrets into
 /// commands, in ways that nobody can foresee.
 const COMMAND_OPTION: &str = "--password-command";
+
+/// Values of secret settings of this process. A server quotes a value that it
+/// refuses, in words of its own language.
+static HELD_BACK: Mutex<Vec<String>> = Mutex::new(Vec::new());
+
+/// A value shorter than that is masked only in quotes: it may be a word or a
+/// number that stands for itself.
+const MASKED_ANYWHERE_LEN_MIN: usize = 8;
+
+/// From now on a setting's value is masked by [`redact`] and [`without_held_back`]
+/// where its name says that it may be a secret.
+pub fn hold_back(name: &str, value: &str) {
+    if is_secret_setting(name)
+        && !value.is_empty()
+        && let Ok(mut held) = HELD_BACK.lock()
+    {
+        held.push(value.to_owned());
+    }
+}
+
+/// A text without the values of secret settings: for whatever is shown.
+#[must_use]
+pub fn without_held_back(text: &str) -> Cow<'_, str> {
+    let mut text = Cow::Borrowed(text);
+    let Ok(held) = HELD_BACK.lock() else { return text };
+    for value in held.iter() {
+        if value.len() >= MASKED_ANYWHERE_LEN_MIN && text.contains(value) {
+            text = Cow::Owned(text.replace(value, MASK));
+        }
+        for quote in ['"', '\'', '`'] {
+            let quoted = format!("{quote}{value}{quote}");
+            if text.contains(&quoted) {
+                text = Cow::Owned(text.replace(&quoted, &format!("{quote}{MASK}{quote}")));
+            }
+        }
+    }
+    text
+}
+
+fn is_secret_setting(name: &str) -> bool {
+    let lower = name.to_ascii_lowercase();
+    SECRET_WORDS.iter().any(|word| lower.contains(word))
+}
 
 /// The arguments of a command line without secrets.
 #[must_use]
@@ -59,16 +106,15 @@ fn setting_of<'a>(before: Option<&str>, arg: &'a str) -> Option<&'a str> {
 #[must_use]
 pub fn redact_setting(setting: &str) -> String {
     let (name, value) = setting.split_once('=').unwrap_or((setting, ""));
-    let lower = name.to_ascii_lowercase();
-    let is_secret = SECRET_WORDS.iter().any(|word| lower.contains(word));
-    let value = if is_secret { MASK.to_owned() } else { redact(value) };
+    let value = if is_secret_setting(name) { MASK.to_owned() } else { redact(value) };
     format!("{name}={value}")
 }
 
-/// One text without the secrets of connection URIs and `key=value` pairs.
+/// One text without the secrets of connection URIs and `key=value` pairs, and
+/// without those of settings.
 #[must_use]
 pub fn redact(text: &str) -> String {
-    mask_values(&mask_userinfo(text))
+    mask_values(&mask_userinfo(&without_held_back(text)))
 }
 
 fn is_secret_key(key: &str) -> bool {
@@ -181,12 +227,31 @@ mod tests {
             ("app.jwt_secret=a b=c", "app.jwt_secret=***"),
             ("App.ApiKey='x y'", "App.ApiKey=***"),
             ("my.tokens=1", "my.tokens=***"),
+            ("my.auth=x", "my.auth=***"),
+            ("app.Bearer=x", "app.Bearer=***"),
+            ("db_pwd=x", "db_pwd=***"),
+            ("app.jwt=x", "app.jwt=***"),
             ("my.url=postgresql://u:hush@h/d", "my.url=postgresql://u:***@h/d"),
         ] {
             assert_eq!(redact_setting(setting), kept);
             assert_eq!(redact_args(&["--set", setting]), ["--set", kept]);
             assert_eq!(redact_args(&[format!("--set={setting}")]), [format!("--set={kept}")]);
         }
+    }
+
+    /// A server's words lose the value of a secret setting, a short one only in
+    /// quotes, and no other value.
+    #[test]
+    fn refused_values() {
+        hold_back("my.api_key", "hu4h");
+        hold_back("my.jwt", "eyJhbGciOi hush");
+        hold_back("my.color", "vermilion");
+        hold_back("my.key", "");
+        let words = "invalid value for parameter \"my.api_key\": \"hu4h\", \u{ab}eyJhbGciOi hush\u{bb}, \
+                     not \"vermilion\" nor hu4h";
+        let told = words.replace("\"hu4h\"", "\"***\"").replace("eyJhbGciOi hush", "***");
+        assert_eq!(without_held_back(words), told);
+        assert_eq!(redact(words), told);
     }
 
     /// Secrets go, everything else stays, in every place where one can stand.

@@ -141,6 +141,14 @@ fn a_secret_setting_is_not_kept() {
     let record = room.record();
     assert_eq!(record["plan"]["session_settings"]["my.api_token"], "***");
     assert!(!record.to_string().contains("hush"), "{record}");
+    // Neither is what cannot be: the server's words hold it, and the parser's.
+    let refused = database.run(&room, &["-t", "1", "--set", "password_encryption=hush hush"]);
+    let refused = refused.exits(2);
+    let refused = refused.says(&["password_encryption", "***"]);
+    assert!(!refused.err.contains("hush"), "{}", refused.err);
+    let refused = database.run(&room, &["-t", "1", "--set", "my.api_token:hush"]).exits(1);
+    let refused = refused.says(&["***", "NAME=VALUE"]);
+    assert!(!refused.err.contains("hush"), "{}", refused.err);
 }
 
 /// Tokens that are made here open the stand-in for Aurora DSQL, for the admin
