@@ -216,12 +216,23 @@ fn wrong_tables_are_told(session: &mut Connection, workload: &dyn Workload) {
     assert!(text.contains("init there --workload tpcc --scale 2 --param profile=hammerdb"));
     for (damage, words) in [
         ("DROP FUNCTION slev", "4 of 5 routines for procs=1"),
+        // Of the name, and of another tool's making; then of an older version.
+        (
+            "DROP FUNCTION slev; CREATE FUNCTION slev(int, int) RETURNS int LANGUAGE sql \
+             AS 'SELECT 1'",
+            "4 of 5 routines for procs=1 as this version makes them",
+        ),
+        (
+            "CREATE OR REPLACE FUNCTION slev(in_w int, in_d int, in_threshold int) RETURNS int \
+             LANGUAGE sql AS 'SELECT 1'",
+            "4 of 5 routines for procs=1 as this version makes them",
+        ),
         ("DELETE FROM tpcc_parameters WHERE name = 'c_last'", "has not all of its rows"),
         ("UPDATE tpcc_parameters SET value = '3' WHERE name = 'warehouses'", "2 of 3 warehouses"),
         ("DROP TABLE tpcc_parameters", "tables of workload \"tpcc\" are not there"),
     ] {
         Session::execute(session, "BEGIN").unwrap();
-        Session::execute(session, damage).unwrap();
+        session.simple_query(damage).unwrap();
         let text = told(session, workload);
         assert!(text.contains(words) && text.contains("--param procs=1"), "{damage}: {text}");
         Session::execute(session, "ROLLBACK").unwrap();

@@ -12,7 +12,7 @@
 //! |---|---|---|
 //! | `neword` | `CALL neword(w int, d int, c int, items int[], supplies int[], quantities int[], NULL, …)`, [`NEWORD_OUT`] times NULL | one row: the INOUT columns; `rolled_back` says that an item does not exist and nothing was changed |
 //! | `payment` | `SELECT * FROM payment(w int, d int, c_w int, c_d int, c int, last text, amount numeric)`; `c` is null to look up by `last` | one row |
-//! | `ostat` | `SELECT * FROM ostat(w int, d int, c int, last text)`; as with `payment` | one row for each line of the latest order |
+//! | `ostat` | `SELECT * FROM ostat(w int, d int, c int, last text)`; as with `payment` | one row for each line of the latest order; one row without an order for a customer who has none |
 //! | `delivery` | `SELECT * FROM delivery(w int, carrier int)` | one row for each district that had an order to deliver: `d_id`, `o_id` |
 //! | `slev` | `SELECT slev(w int, d int, threshold int)` | one number |
 //!
@@ -20,6 +20,8 @@
 //! error and without a subtransaction around its work.
 
 mod neword;
+
+use pgdyno_script::random::hash_fnv1a;
 
 use super::Profile;
 use neword::neword;
@@ -153,10 +155,10 @@ BEGIN
         l.ol_delivery_d
       FROM (SELECT * FROM customer k
           WHERE k.c_w_id = in_w AND k.c_d_id = in_d AND k.c_id = found_c) c
-      CROSS JOIN LATERAL (SELECT * FROM orders k
+      LEFT JOIN LATERAL (SELECT * FROM orders k
           WHERE k.o_w_id = in_w AND k.o_d_id = in_d AND k.o_c_id = found_c
-          ORDER BY k.o_id DESC LIMIT 1) o
-      JOIN order_line l ON l.ol_w_id = in_w AND l.ol_d_id = in_d AND l.ol_o_id = o.o_id
+          ORDER BY k.o_id DESC LIMIT 1) o ON true
+      LEFT JOIN order_line l ON l.ol_w_id = in_w AND l.ol_d_id = in_d AND l.ol_o_id = o.o_id
       ORDER BY l.ol_number;
 END
 $pgdyno$"
@@ -234,21 +236,60 @@ pub(super) fn drop_statements() -> Vec<String> {
 
 /// Makes the routines; the tables are there.
 pub(super) fn create_statements(profile: Profile) -> Vec<String> {
-    vec![
-        neword(profile),
-        payment(profile),
-        order_status(),
-        delivery(profile),
-        STOCK_LEVEL.to_owned(),
-    ]
+    texts(profile)
+        .iter()
+        .map(|text| text.replacen(BODY, &format!("{BODY}-- {}\n", mark(text)), 1))
+        .collect()
 }
 
-/// One row, one number: how many of the routines are there.
-pub(super) fn count_query() -> String {
-    let names: Vec<String> = ROUTINES.iter().map(|(name, _)| format!("'{name}'")).collect();
-    format!(
-        "SELECT count(DISTINCT proname) AS routines FROM pg_proc WHERE proname IN ({}) \
-         AND pg_function_is_visible(oid)",
-        names.join(", ")
-    )
+/// Where a routine's body begins.
+const BODY: &str = "$pgdyno$\n";
+
+/// In the order of [`ROUTINES`], without their marks.
+fn texts(profile: Profile) -> [String; ROUTINES.len()] {
+    [neword(profile), payment(profile), order_status(), delivery(profile), STOCK_LEVEL.to_owned()]
+}
+
+/// What a routine's body says of itself: a hash of its text. So routines of an
+/// older version, of another profile, or another tool's of the same name and
+/// arguments are told apart. The whole text is not compared: some databases
+/// may give it back in their own form.
+fn mark(text: &str) -> String {
+    let hash = text.bytes().fold(0, |hash, byte| hash_fnv1a(byte.into(), hash));
+    format!("pgdyno {hash:016x}")
+}
+
+/// One row, one number: how many of the routines are there, with their
+/// arguments and as this version makes them. Names alone are not enough: other
+/// tools' routines have the same.
+pub(super) fn count_query(profile: Profile) -> String {
+    let texts = texts(profile);
+    let one = |((name, _), (types, text)): (&(&str, &str), (&str, &String))| {
+        format!(
+            "(oid = to_regprocedure('{name}({types})') AND strpos(prosrc, '{}') > 0)",
+            mark(text)
+        )
+    };
+    let all: Vec<String> =
+        ROUTINES.iter().zip(SIGNATURES.into_iter().zip(&texts)).map(one).collect();
+    format!("SELECT count(*) AS routines FROM pg_proc WHERE {}", all.join(" OR "))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Each routine has its mark once, at the beginning of its body, and the
+    /// marks of the profiles differ where the routines do.
+    #[test]
+    fn routines_are_marked() {
+        let marks = |profile| texts(profile).map(|text| mark(&text));
+        let (faithful, hammerdb) = (marks(Profile::Faithful), marks(Profile::Hammerdb));
+        let same: Vec<bool> = faithful.iter().zip(&hammerdb).map(|(a, b)| a == b).collect();
+        assert_eq!(same, [false, false, true, false, true]);
+        for (sql, mark) in create_statements(Profile::Faithful).iter().zip(&faithful) {
+            assert_eq!(sql.matches(&format!(" AS $pgdyno$\n-- {mark}\n")).count(), 1, "{sql}");
+            assert!(count_query(Profile::Faithful).contains(mark.as_str()));
+        }
+    }
 }

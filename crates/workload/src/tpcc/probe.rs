@@ -125,10 +125,10 @@ pub(super) fn probe(
         return Err(incomplete(found, scale));
     }
     if tpcc.params.procs {
-        let found = read_figures(session, WHAT, &functions::count_query())?;
+        let found = read_figures(session, WHAT, &functions::count_query(tpcc.params.profile))?;
         let (count, all) = (found.get("routines"), functions::ROUTINES.len());
         if count < all as i128 {
-            let found = format!("{count} of {all} routines for procs=1");
+            let found = format!("{count} of {all} routines for procs=1 as this version makes them");
             return Err(incomplete(found, scale));
         }
     }
