@@ -7,7 +7,8 @@ use std::thread::JoinHandle;
 use std::time::{Duration, SystemTime};
 
 use pgdyno_engine::outcome::RunOutcome;
-use pgdyno_record::tpcc::{Seen, nopm_max};
+use pgdyno_engine::plan::RunPlan;
+use pgdyno_record::tpcc::{Seen, is_ten_to_each, nopm_max, nopm_max_of_clients};
 use pgdyno_record::{Point, TimelineRecord, TpccRecord, TpccType};
 use pgdyno_wire::Connection;
 use pgdyno_workload::Workload;
@@ -65,15 +66,17 @@ impl Watch {
     /// read. A database that does not answer is no reason to give up a run.
     pub(crate) fn start(
         workload: Option<&dyn Workload>,
+        plan: &RunPlan,
         connect: impl FnOnce() -> Option<Connection>,
     ) -> Self {
+        let is_alone = is_one_server(plan);
         let over = Arc::new(AtomicBool::new(false));
         if workload.is_none_or(|workload| workload.name() != NAME) {
             return Self { over, thread: None };
         }
         let flag = Arc::clone(&over);
         let thread = connect().and_then(|connection| {
-            let body = move || watch(connection, &flag);
+            let body = move || watch(connection, is_alone, &flag);
             std::thread::Builder::new().name("tpcc counters".to_owned()).spawn(body).ok()
         });
         Self { over, thread }
@@ -114,7 +117,20 @@ pub(crate) fn running_label(choice: &WorkloadArgs) -> &'static str {
     }
 }
 
-fn watch(mut connection: Connection, over: &AtomicBool) -> Vec<Sample> {
+/// The run has one server, as far as addresses tell. Statistics are of the
+/// server that is asked, tables of all.
+fn is_one_server(plan: &RunPlan) -> bool {
+    let mut hosts = plan
+        .endpoints
+        .iter()
+        .flat_map(|context| context.endpoints())
+        .map(|endpoint| (&endpoint.host, endpoint.port));
+    let first = hosts.next();
+    // A name with several addresses is one server.
+    hosts.all(|other| Some(other) == first)
+}
+
+fn watch(mut connection: Connection, is_alone: bool, over: &AtomicBool) -> Vec<Sample> {
     connection.set_timeout(Some(QUESTION_MAX));
     let mut samples = Vec::new();
     let mut next = SystemTime::now();
@@ -127,7 +143,8 @@ fn watch(mut connection: Connection, over: &AtomicBool) -> Vec<Sample> {
         let Ok(orders) = connection.query_one_i64(ORDERS) else { break };
         let at = SystemTime::now();
         // Where there is no such view, it is not asked for again and again.
-        let known = samples.last().is_none_or(|last: &Sample| last.transactions.is_some());
+        let known =
+            is_alone && samples.last().is_none_or(|last: &Sample| last.transactions.is_some());
         let transactions = if known { connection.query_one_i64(TRANSACTIONS).ok() } else { None };
         samples.push(Sample { at, orders, transactions });
         let took = begin.elapsed().unwrap_or_default();
@@ -149,6 +166,7 @@ fn record(
         found.map(|(_, value)| value.as_str()).unwrap_or_default()
     };
     let profile = value("profile").to_owned();
+    let is_paced = value("think") == "1";
     let scripts = &outcome.tally.scripts;
     let completed =
         |at: usize| scripts.get(at).map_or(0, |script| script.committed + script.rolled_back);
@@ -163,7 +181,9 @@ fn record(
         nopm_database: per_minute(&inside, |sample| Some(sample.orders)),
         tpm: all as f64 / minutes,
         tpm_database: per_minute(&inside, |sample| sample.transactions),
-        efficiency_percent: (value("think") == "1").then(|| nopm * 100.0 / nopm_max(clients)),
+        efficiency_percent: is_paced.then(|| nopm * 100.0 / nopm_max(workload.scale())),
+        efficiency_of_clients_percent: (is_paced && !is_ten_to_each(clients, workload.scale()))
+            .then(|| nopm * 100.0 / nopm_max_of_clients(clients)),
         rolled_back: scripts.first().map_or(0, |script| script.rolled_back),
         types: KINDS
             .into_iter()

@@ -258,6 +258,7 @@ mod tests {
             tpm: 2_770.0,
             tpm_database: Some(2_785.0),
             efficiency_percent: Some(99.5),
+            efficiency_of_clients_percent: Some(49.75),
             rolled_back: 12,
             types: vec![crate::TpccType {
                 name: "new order".to_owned(),

@@ -12,7 +12,8 @@ use crate::condition::{Asked, Condition};
 
 /// So many warehouses are asked for all conditions at the end of their load;
 /// beyond that the joins take longer than people wait for, and `audit` asks
-/// them. The rules of this file are asked at any scale.
+/// them. The rules of this file, and the conditions that each run is asked for
+/// (1 to 4), are asked at any scale.
 const CONDITIONS_SCALE_MAX: u64 = 4;
 
 /// The square of the standard deviations that a mean or a share may be off.
@@ -84,9 +85,9 @@ pub(super) fn conditions(tpcc: &Tpcc) -> Vec<Condition> {
         line_means(profile),
         items(profile),
     ];
-    if tpcc.scale <= CONDITIONS_SCALE_MAX {
-        all.extend(conditions::conditions(profile));
-    }
+    let is_small = tpcc.scale <= CONDITIONS_SCALE_MAX;
+    let conditions = conditions::conditions(profile).into_iter();
+    all.extend(conditions.filter(|one| is_small || one.asked == Asked::EachRun));
     all
 }
 
@@ -289,8 +290,8 @@ mod tests {
     use super::*;
     use crate::tpcc::Params;
 
-    /// Conditions are asked of loads that they can be asked of quickly, the
-    /// rules of fresh tables of all.
+    /// Conditions that take long are asked of small loads, the first four and
+    /// the rules of fresh tables of all.
     #[test]
     fn conditions_are_asked_of_small_loads() {
         let count = |scale| {
@@ -300,6 +301,11 @@ mod tests {
         };
         assert_eq!((count(1).0, count(CONDITIONS_SCALE_MAX).0), (12, 12));
         assert!(count(1).1 >= 12 && count(1).1 == count(CONDITIONS_SCALE_MAX).1);
-        assert_eq!(count(CONDITIONS_SCALE_MAX + 1), (12, 0));
+        for scale in [CONDITIONS_SCALE_MAX + 1, 1000] {
+            let all = conditions(&Tpcc::new(scale, Params::default()));
+            let names: Vec<&str> = all.iter().map(|rule| rule.name).collect();
+            assert_eq!(names[12..], ["tpcc 1", "tpcc 2", "tpcc 3", "tpcc 4"]);
+            assert!(names[..12].iter().all(|name| name.starts_with("fresh ")));
+        }
     }
 }
