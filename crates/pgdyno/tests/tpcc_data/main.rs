@@ -6,6 +6,7 @@
 #![allow(clippy::print_stderr, reason = "what is skipped is told")]
 
 mod planted;
+mod profiles;
 mod routines;
 
 use std::num::NonZeroU32;
@@ -161,6 +162,7 @@ fn a01_a02_a03_loads_agree_and_errors_are_caught() {
     routines::do_their_work(&mut session);
     // One that knows nothing of the load: stock was set for the routines.
     assert_eq!(violated(&mut session, &*tpcc(2, &[]), postgres()), Vec::<&str>::new());
+    profiles::one_client_uses_all_warehouses(&older, &mut session);
     drop(session);
     older.stop().unwrap();
 }
@@ -277,12 +279,13 @@ fn a01_a03_emulator_takes_a_warehouse() {
 }
 
 /// HammerDB's tables are loaded with what is known to differ, keep the
-/// conditions that are asked of them, and break 10 and 12 from the start.
+/// conditions that are asked of them, and break 10 and 12 from the start. Then
+/// its transactions are run.
 #[test]
 fn a03_hammerdbs_tables() {
     let server = server("PGDYNO_TEST_PG15_BIN");
     let options = server.options_unix();
-    let hammerdb = tpcc(1, &[("profile", "hammerdb"), ("partitions", "3")]);
+    let hammerdb = tpcc(1, &[("profile", "hammerdb"), ("partitions", "3"), ("procs", "1")]);
     fill(&options, postgres(), &*hammerdb, 2);
     let mut session = connect(&options);
     assert_eq!(violated(&mut session, &*hammerdb, postgres()), Vec::<&str>::new());
@@ -291,6 +294,7 @@ fn a03_hammerdbs_tables() {
     assert!(broken.contains(&"tpcc 10") && broken.contains(&"tpcc 12"), "{broken:?}");
     let parts = "SELECT count(*) FROM pg_inherits WHERE inhparent = 'order_line'::regclass";
     assert_eq!(value(&mut session, parts), "3");
+    profiles::hammerdbs_work_in_both_forms(&server, &mut session, &*hammerdb);
     drop(session);
     server.stop().unwrap();
 }
