@@ -122,6 +122,14 @@ impl Client {
         Ok(None)
     }
 
+    /// True where the next message has come whole, or what came cannot be one.
+    pub(crate) fn has_message(&self) -> bool {
+        let header = self.input.first_chunk::<5>();
+        header.is_some_and(|[_, a, b, c, d]| {
+            self.input.len() > u32::from_be_bytes([*a, *b, *c, *d]) as usize
+        })
+    }
+
     /// A message that has come whole; `None` after a moment without one.
     pub(crate) fn message(&mut self, len_max: usize) -> io::Result<Option<Message>> {
         if let Some([tag, a, b, c, d]) = self.input.first_chunk::<5>().copied() {

@@ -10,7 +10,7 @@ use std::collections::HashMap;
 use std::io;
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use crate::client::Client;
 use crate::dialect::Plan;
@@ -20,6 +20,9 @@ use crate::upstream::{Reply, Upstream};
 
 use extended::{Portal, Prepared};
 use transaction::Transaction;
+
+/// How often a session that holds an answer back looks whether it is to end.
+const LOOK_EVERY: Duration = Duration::from_millis(50);
 
 /// Why a statement failed.
 #[derive(Debug)]
@@ -69,6 +72,8 @@ pub(crate) struct Session {
     /// Where the last CommandComplete begins in the output: a commit that
     /// fails takes its place.
     completed_at: Option<usize>,
+    /// Answers are complete and not yet sent.
+    answered: bool,
     started: Instant,
 }
 
@@ -85,6 +90,7 @@ impl Session {
             names: 0,
             skipping: false,
             completed_at: None,
+            answered: false,
             started: Instant::now(),
         }
     }
@@ -93,12 +99,17 @@ impl Session {
     pub(crate) fn run(mut self) -> io::Result<()> {
         let message_max = self.shared.config.limits.message_bytes_max;
         loop {
-            if self.shared.stop.load(Ordering::Relaxed) || self.is_too_old() {
+            let ends = self.shared.stop.load(Ordering::Relaxed) || self.is_too_old();
+            if self.answered && (ends || !self.client.has_message()) {
+                self.let_go()?;
+            }
+            if ends {
                 return Ok(());
             }
             let Some(message) = self.client.message(message_max)? else { continue };
             let done = match message.tag {
                 b'Q' => self.simple(&message.body),
+                b'X' if self.answered => return self.let_go(),
                 b'X' => return Ok(()),
                 // The rest of a COPY that failed.
                 b'd' | b'c' | b'f' => Ok(()),
@@ -188,10 +199,28 @@ impl Session {
             Some(_) => b'T',
         };
         self.client.put(b'Z', &[status]);
-        // The session is idle: whoever needs its locks takes them.
-        std::thread::sleep(self.shared.config.limits.round_trip);
-        self.client.flush()?;
+        self.answered = true;
+        if self.shared.config.limits.round_trip.is_zero() {
+            self.let_go()?;
+        }
         Ok(())
+    }
+
+    /// Holds answers back for the way to a cluster and back, and sends them.
+    /// Those to requests that came together are held back together, as a
+    /// network delays each by the same time and not one after the other.
+    fn let_go(&mut self) -> io::Result<()> {
+        let begun = Instant::now();
+        // The session is idle: whoever needs its locks takes them.
+        while !self.shared.stop.load(Ordering::Relaxed) {
+            let left = self.shared.config.limits.round_trip.saturating_sub(begun.elapsed());
+            if left.is_zero() {
+                break;
+            }
+            std::thread::sleep(left.min(LOOK_EVERY));
+        }
+        self.answered = false;
+        self.client.flush()
     }
 
     /// `BEGIN`, `COMMIT`, `ROLLBACK`; gives the command tag.

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use clap::{Args, ValueEnum};
 use pgdyno_target::resolve::EMBEDDED;
 
-use super::values::duration;
+use super::values::round_trip;
 
 /// What can be emulated.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -39,7 +39,7 @@ pub(crate) struct EmulateArgs {
     #[arg(long, value_name = "FILE", conflicts_with = "no_tls")]
     pub(crate) certificate: Option<PathBuf>,
     /// Hold each answer back for this long, as the way to a cluster and back does
-    #[arg(long, default_value = "0", value_parser = duration, value_name = "TIME")]
+    #[arg(long, default_value = "0", value_parser = round_trip, value_name = "TIME")]
     pub(crate) latency: std::time::Duration,
     /// New connections per second after the burst, as DSQL's 100 [default: no limit]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]

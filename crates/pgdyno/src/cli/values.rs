@@ -42,6 +42,18 @@ pub(crate) fn timer_slack(text: &str) -> Result<Duration, String> {
     }
 }
 
+/// The longest way to a cluster and back: beyond it clients take a server for
+/// gone.
+const ROUND_TRIP_MAX: Duration = Duration::from_secs(10);
+
+/// A time by which answers may be held back.
+pub(crate) fn round_trip(text: &str) -> Result<Duration, String> {
+    match duration(text)? {
+        time if time > ROUND_TRIP_MAX => Err("it cannot be longer than 10s".to_owned()),
+        time => Ok(time),
+    }
+}
+
 /// A number with a unit: `us`, `ms`, `s`, `m`, `h`; seconds without one.
 pub(crate) fn duration(text: &str) -> Result<Duration, String> {
     let text = text.trim();
@@ -137,6 +149,14 @@ mod tests {
         for bad in ["0", "-1", "1e-9", "1e12", "1e30", "inf", "nan", "x"] {
             assert!(limit_of_ms(bad).is_err(), "{bad}");
         }
+    }
+
+    /// A way to a cluster has an end.
+    #[test]
+    fn round_trips() {
+        assert_eq!(round_trip("20ms"), Ok(Duration::from_millis(20)));
+        assert_eq!(round_trip("10s"), Ok(ROUND_TRIP_MAX));
+        assert!(round_trip("10.1s").is_err() && round_trip("1h").is_err());
     }
 
     /// A backoff needs two times in order.
