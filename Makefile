@@ -24,6 +24,7 @@ test: ## Run all tests, on real servers
 test-long: export PGDYNO_TEST_LIES = all
 test-long: export PGDYNO_TEST_HONEST_RUNS = 200
 test-long: export PGDYNO_TEST_TPCC_SECONDS = 60
+test-long: export PGDYNO_TEST_SEED = random
 test-long: test ## Run all tests, with every lie, 200 honest runs and minutes of TPC-C
 
 lint: format clippy docs dependencies ## Check format, lints, documentation and dependencies
