@@ -233,16 +233,19 @@ fn end_sessions(mut gate: Connection, over: &AtomicBool) {
 }
 
 /// Assertion 25: a server process is killed; the server throws out everybody,
-/// recovers from its log, and the clients come back.
+/// recovers from its log, and the clients come back, in both forms.
 pub(crate) fn by_a_crash(server: &EmbeddedServer, workload: &dyn Workload) {
-    let mut session = connect(&server.options_tcp());
-    let base = audit::read(&mut session, workload, postgres()).unwrap();
-    commit_in_earnest(&mut session);
-    drop(session);
-    let (outcome, answers) = run(server, Params::default(), crash);
-    assert!(outcome.tally.connections.lost > 0, "nobody was thrown out");
-    let mut session = come_back(&server.options_tcp());
-    all_is_there(&mut session, workload, &base, CLIENTS, &outcome, &answers);
+    commit_in_earnest(&mut connect(&server.options_tcp()));
+    for procs in [false, true] {
+        let mut session = connect(&server.options_tcp());
+        let base = audit::read(&mut session, workload, postgres()).unwrap();
+        drop(session);
+        let params = Params { procs, ..Params::default() };
+        let (outcome, answers) = run(server, params, crash);
+        assert!(outcome.tally.connections.lost > 0, "nobody was thrown out");
+        let mut session = come_back(&server.options_tcp());
+        all_is_there(&mut session, workload, &base, CLIENTS, &outcome, &answers);
+    }
 }
 
 /// Has the sessions from now on commit before they say so: by the server's
