@@ -160,8 +160,8 @@ impl TpccRecord {
     fn judge_clients(&self, clients: u64, alarms: &mut Vec<String>) {
         if self.efficiency_percent.is_some() && !is_ten_to_each(clients, self.warehouses) {
             alarms.push(format!(
-                "{clients} clients at {} warehouses instead of {}, ten to each: of the {:.1} new \
-                 orders a minute that efficiency is a share of, so many can make {:.1}",
+                "{clients} clients at scale {} instead of {}, ten to each warehouse: of the {:.1} \
+                 new orders a minute that efficiency is a share of, so many can make {:.1}",
                 self.warehouses,
                 TERMINALS_PER_WAREHOUSE * self.warehouses as f64,
                 nopm_max(self.warehouses),
@@ -363,7 +363,7 @@ mod tests {
         assert_eq!(of(100), Vec::<String>::new());
         for (clients, most) in [(50, "64.3"), (1, "1.3"), (101, "129.9")] {
             let [told] = of(clients).try_into().unwrap();
-            let wanted = format!("{clients} clients at 10 warehouses instead of 100");
+            let wanted = format!("{clients} clients at scale 10 instead of 100");
             assert!(told.contains(&wanted), "{told}");
             assert!(told.contains("of the 128.6") && told.contains(most), "{told}");
         }

@@ -22,9 +22,15 @@ pub(super) fn add(page: &mut Page<'_>, record: &RunRecord) {
     if !shown.iter().any(is_counted) && !shown.iter().any(|one| one.statement.writes_hidden) {
         page.section("rows", &["no statement is known to write".to_owned()]);
     } else {
-        let written =
-            format!("{:.2} written per transaction", record.totals.rows_written_per_commit);
         let counted: Vec<_> = shown.iter().copied().filter(is_counted).collect();
+        let is_read = |one: &&StatementRecord| one.statement.kind == StatementKind::Select;
+        let only_reads = hidden(record).is_empty() && counted.iter().all(is_read);
+        let written = if only_reads && record.totals.rows_written_per_commit == 0.0 {
+            // A read may call a routine that writes; its command tag counts nothing.
+            "none known to be written; inside routines it is not seen".to_owned()
+        } else {
+            format!("{:.2} written per transaction", record.totals.rows_written_per_commit)
+        };
         let facts = [written, all_found(&counted).to_owned(), hidden(record)];
         page.section_as_is("rows", &flow(&facts, GAP, page.fact_columns()));
     }
