@@ -26,7 +26,7 @@ const CLIENTS: u32 = 16;
 const TRANSACTIONS: u64 = 92;
 
 /// Seconds of each run, instead of the decks.
-const SECONDS: &str = "PGDYNO_TEST_TPCC_SECONDS";
+pub(crate) const SECONDS: &str = "PGDYNO_TEST_TPCC_SECONDS";
 
 /// After 16 clients at full speed every acknowledged new order is there, the
 /// counts and sums are those of what was acknowledged, and all twelve
