@@ -38,14 +38,15 @@ pub(crate) fn what_a_run_says(server: &EmbeddedServer) {
         assert_eq!(code, 0, "{out}\n{err}");
         judge_database(&record(folder.path()));
     }
-    // All are due within a millisecond: whoever has run one is late for the next.
-    let words = "run --workload tpcc -c 4 -t 92 --max-tries 1000 --rate 1000000 \
-                 --latency-limit 5 --json run.json";
+    // All are due within four milliseconds: whoever has run some is late for the
+    // rest. A machine that stalls just then is late for all, and commits none.
+    let words = "run --workload tpcc -c 4 -t 920 --max-tries 1000 --rate 1000000 \
+                 --latency-limit 20 --json run.json";
     let (code, out, err) = pgdyno(folder.path(), &uri, password, words);
-    assert_eq!(code, 0, "{out}\n{err}");
     let record = record(folder.path());
-    let skipped = record["totals"]["counts"]["skipped"].as_u64();
-    assert!(skipped.is_some_and(|skipped| skipped > 92), "{skipped:?}");
+    let count = |name: &str| record["totals"]["counts"][name].as_u64().unwrap();
+    assert!(code == 0 || (code == 2 && count("committed") == 0), "{out}\n{err}");
+    assert!(count("skipped") > 920, "{}", count("skipped"));
     audits_passed(&record);
     let words = "run --workload tpcc -c 1 -t 1 --param think=1 --rate 5";
     let (code, out, err) = pgdyno(folder.path(), &uri, password, words);
