@@ -49,7 +49,7 @@ fn a_mix_of_scripts() {
     assert_eq!(select["rows"].as_u64().unwrap(), 10 * committed(b));
     assert_eq!(find("1 / 0")["executions"], 0);
     assert_eq!(record["workload"]["name"], "script");
-    outcome.shows(&["every write found its rows", "a.sql", "b.sql"]);
+    outcome.shows(&["every write and declared read found its rows", "a.sql", "b.sql"]);
 }
 
 /// Writes that find fewer rows than the script declares are shown next to the
