@@ -28,13 +28,16 @@ const GROWTH_SHARE_MIN: f64 = 0.02;
 
 pub(super) fn add(page: &mut Page<'_>, record: &RunRecord) {
     let Some(statistics) = &record.target_statistics else { return };
-    let mut facts = facts(statistics);
-    facts.extend(costs(statistics));
+    let mut all = facts(statistics);
+    all.extend(costs(statistics));
+    // Last, so that the word of what is included is not read as theirs.
+    let of_the_warmup = |fact: &String| fact.starts_with(WAITS_IN_WARMUP);
+    let (waits, mut facts): (Vec<_>, Vec<_>) = all.into_iter().partition(of_the_warmup);
+    if record.plan.warmup_s > 0.0 && !facts.is_empty() {
+        facts.push("warm-up included".to_owned());
+    }
+    facts.extend(waits);
     if !facts.is_empty() {
-        let is_of_the_warmup = |fact: &String| fact.starts_with(WAITS_IN_WARMUP);
-        if record.plan.warmup_s > 0.0 && !facts.iter().all(is_of_the_warmup) {
-            facts.push("warm-up included".to_owned());
-        }
         page.section_as_is("target", &flow(&facts, GAP, page.fact_columns()));
     }
 }
