@@ -194,9 +194,21 @@ fn killed_during_the_run() {
     let record = assert_aborted(&room, &server, &outcome, &[]);
     assert_eq!(record["ended"]["clients_aborted"], 4);
     // Depending on what was in flight; but not one for each client.
-    let words = ["Connection reset by peer", "closed the connection unexpectedly"];
-    assert!(words.iter().any(|words| reasons(&record).contains(words)), "{}", reasons(&record));
-    assert!(record["ended"]["reasons"].as_array().unwrap().len() <= 2, "{}", reasons(&record));
+    // A client that was reading finds the end or a reset, one that was sending a broken
+    // pipe, and a backend may see that its postmaster is gone before it is killed itself.
+    let words = [
+        "Connection reset by peer",
+        "closed the connection unexpectedly",
+        "Broken pipe",
+        "unexpected postmaster exit",
+    ];
+    let told = record["ended"]["reasons"].as_array().unwrap();
+    let with =
+        |words: &str| told.iter().filter(|reason| reason.as_str().unwrap().contains(words)).count();
+    assert!(!told.is_empty(), "{record}");
+    assert_eq!(words.iter().map(|words| with(words)).sum::<usize>(), told.len(), "{told:?}");
+    // Told once, not for each client.
+    assert!(words.iter().all(|words| with(words) <= 1), "{told:?}");
     outcome.shows(&["the tables after the run, could not be read"]);
 }
 
