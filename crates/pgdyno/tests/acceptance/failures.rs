@@ -206,7 +206,10 @@ fn killed_during_the_run() {
     let with =
         |words: &str| told.iter().filter(|reason| reason.as_str().unwrap().contains(words)).count();
     assert!(!told.is_empty(), "{record}");
-    assert_eq!(words.iter().map(|words| with(words)).sum::<usize>(), told.len(), "{told:?}");
+    let is_known = |reason: &serde_json::Value| {
+        words.iter().any(|words| reason.as_str().unwrap().contains(words))
+    };
+    assert!(told.iter().all(is_known), "{told:?}");
     // Told once, not for each client.
     assert!(words.iter().all(|words| with(words) <= 1), "{told:?}");
     outcome.shows(&["the tables after the run, could not be read"]);
