@@ -2,8 +2,10 @@
 //!
 //! `mio` gives epoll and kqueue. It rounds a wait up to whole milliseconds,
 //! which would spoil a schedule of thousands of transactions a second, so on
-//! Linux the moment is a timerfd among the sockets. A timer is set only when
-//! the worker would otherwise sleep past it: a busy worker pays nothing.
+//! Linux the moment is a timerfd among the sockets. It is set when the moment
+//! comes nearer, not for each wait: a timeout given to the wait itself would be
+//! armed and disarmed each time that the worker sleeps, which on a virtual
+//! machine leaves the guest twice.
 
 use std::io;
 use std::os::fd::RawFd;
@@ -130,9 +132,8 @@ impl Poller {
     #[cfg(target_os = "linux")]
     fn arm(&mut self, timeout: Option<Timeout>) -> io::Result<Option<Duration>> {
         match timeout {
-            // Whole milliseconds are good enough for far moments.
-            Some(t) if t.left > Duration::ZERO && t.left < Timer::FINE => {
-                self.timer.set(t.at_ns)?;
+            Some(t) if t.left > Duration::ZERO => {
+                self.timer.set(t)?;
                 Ok(None)
             }
             other => Ok(other.map(|t| t.left)),
@@ -150,17 +151,13 @@ impl Poller {
 struct Timer {
     fd: nix::sys::timerfd::TimerFd,
     /// The moment that it was last set to. While that is still to come, it
-    /// need not be set again: under a rate, replies end more waits than
-    /// scheduled starts do.
+    /// need not be set again, not even for a later moment: a wait that ends too
+    /// early is followed by another.
     at_ns: u64,
 }
 
 #[cfg(target_os = "linux")]
 impl Timer {
-    /// Waits shorter than this go through the timerfd. A wait that is rounded
-    /// up by one millisecond is then late by one percent at most.
-    const FINE: Duration = Duration::from_millis(100);
-
     fn new(registry: &mio::Registry) -> io::Result<Self> {
         use nix::sys::timerfd::{ClockId, TimerFd, TimerFlags};
         use std::os::fd::{AsFd as _, AsRawFd as _};
@@ -173,16 +170,19 @@ impl Timer {
         Ok(Self { fd, at_ns: 0 })
     }
 
-    fn set(&mut self, at_ns: u64) -> io::Result<()> {
+    fn set(&mut self, until: Timeout) -> io::Result<()> {
         use nix::sys::time::TimeSpec;
         use nix::sys::timerfd::{Expiration, TimerSetTimeFlags};
 
-        if at_ns == self.at_ns {
+        let left_ns = u64::try_from(until.left.as_nanos()).unwrap_or(u64::MAX);
+        let now_ns = until.at_ns.saturating_sub(left_ns);
+        // One that has gone off was before now: the clock is read after each wait.
+        if self.at_ns > now_ns && self.at_ns <= until.at_ns {
             return Ok(());
         }
-        let at = TimeSpec::from_duration(Duration::from_nanos(at_ns));
+        let at = TimeSpec::from_duration(Duration::from_nanos(until.at_ns));
         self.fd.set(Expiration::OneShot(at), TimerSetTimeFlags::TFD_TIMER_ABSTIME)?;
-        self.at_ns = at_ns;
+        self.at_ns = until.at_ns;
         Ok(())
     }
 }

@@ -44,7 +44,7 @@ pub(crate) struct Statement {
     bind_named: Box<[u8]>,
     bind_unnamed: Box<[u8]>,
     /// What follows the parameters: result formats, Describe where rows are
-    /// stored, Execute.
+    /// stored, Execute, Sync.
     after_params: Box<[u8]>,
     /// Of which the end of Bind are so many bytes.
     bind_tail_len: usize,
@@ -64,6 +64,9 @@ pub(crate) struct Requests {
     pub(crate) slots: Vec<StatementSlot>,
     pub(crate) slot_infos: Vec<SlotInfo>,
 }
+
+/// A Sync at the end of a request.
+const SYNC_LEN: usize = 5;
 
 impl Requests {
     /// Encodes all SQL of a program.
@@ -160,6 +163,7 @@ impl Statement {
             frontend::describe_portal(&mut after_params, b"")?;
         }
         frontend::execute(&mut after_params, b"", 0)?;
+        frontend::sync(&mut after_params);
         let (commits_in_block, commits_alone) = commits(sql);
         Ok(Self {
             bind_named: bind_head(&name, sql.params.len())?,
@@ -192,29 +196,30 @@ impl Statement {
         sync: bool,
         out: &mut Vec<u8>,
     ) -> Result<(), EncodeError> {
+        // What follows the parameters, up to the Sync or with it.
+        let tail_len = self.after_params.len() - if sync { 0 } else { SYNC_LEN };
+        let tail = &self.after_params[..tail_len];
         match protocol {
-            Protocol::Prepared => self.write_execution(&self.bind_named, sql, vars, out)?,
+            Protocol::Prepared => self.write_execution(&self.bind_named, tail, sql, vars, out),
             Protocol::Extended => {
                 let start = out.len();
                 out.extend_from_slice(&self.parse_unnamed);
-                if let Err(error) = self.write_execution(&self.bind_unnamed, sql, vars, out) {
+                let written = self.write_execution(&self.bind_unnamed, tail, sql, vars, out);
+                if written.is_err() {
                     out.truncate(start);
-                    return Err(error);
                 }
+                written
             }
             // A simple query is its own Sync.
-            Protocol::Simple => return write_simple(sql, vars, out),
+            Protocol::Simple => write_simple(sql, vars, out),
         }
-        if sync {
-            frontend::sync(out);
-        }
-        Ok(())
     }
 
     #[inline]
     fn write_execution(
         &self,
         head: &[u8],
+        tail: &[u8],
         sql: &Sql,
         vars: &Vars,
         out: &mut Vec<u8>,
@@ -228,9 +233,8 @@ impl Statement {
                 if vars.write_text(*slot, out) { (out.len() - at - 4) as u32 } else { u32::MAX };
             out[at..at + 4].copy_from_slice(&length.to_be_bytes());
         }
-        out.extend_from_slice(&self.after_params);
-        let bind_end = out.len() - self.after_params.len() + self.bind_tail_len;
-        let length = bind_end - start - 1;
+        let length = out.len() + self.bind_tail_len - start - 1;
+        out.extend_from_slice(tail);
         if length > frontend::MESSAGE_LEN_MAX {
             out.truncate(start);
             return Err(EncodeError::TooLong(length));

@@ -31,17 +31,45 @@ pub(super) enum End {
 }
 
 /// Moves a client on until it has to wait.
+///
+/// The states that each transaction goes through are asked for in their order,
+/// so that two rounds are a transaction: one ends it, the other begins the
+/// next. With a call for each step, and room on the stack for what the rare
+/// states need, the way through them took twice the instructions.
 pub(super) fn advance(core: &mut Core, cx: Cx<'_>, client: &mut Client) {
-    while step(core, cx, client) == Flow::Again {}
+    loop {
+        if let State::Awaiting(awaited) = client.state
+            && awaiting(core, cx, client, awaited) == Flow::Wait
+        {
+            return;
+        }
+        if client.state == State::Choosing && choose(core, cx, client) == Flow::Wait {
+            return;
+        }
+        if let State::Throttled { due_ns } = client.state
+            && throttled(core, client, due_ns) == Flow::Wait
+        {
+            return;
+        }
+        if client.state == State::Starting && start(core, cx, client) == Flow::Wait {
+            return;
+        }
+        if client.state == State::Running {
+            if commands::run(core, cx, client) == Flow::Wait {
+                return;
+            }
+        } else if rarer(core, cx, client) == Flow::Wait {
+            return;
+        }
+    }
 }
 
-fn step(core: &mut Core, cx: Cx<'_>, client: &mut Client) -> Flow {
+/// A step from a state that not every transaction goes through.
+#[inline(never)]
+fn rarer(core: &mut Core, cx: Cx<'_>, client: &mut Client) -> Flow {
     match client.state {
-        State::Choosing => choose(core, cx, client),
-        State::Throttled { due_ns } => throttled(core, client, due_ns),
         State::Ramping { due_ns } => ramping(core, client, due_ns),
         State::Pausing { due_ns } => pausing(core, client, due_ns),
-        State::Starting => start(core, cx, client),
         State::AwaitingTurn { .. } | State::AwaitingEndpoint { .. } => {
             renew::awaited(core, cx, client)
         }
@@ -53,8 +81,6 @@ fn step(core: &mut Core, cx: Cx<'_>, client: &mut Client) -> Flow {
             Ok(flow) => flow,
             Err(error) => failures::connection_failed(core, cx, client, &error),
         },
-        State::Running => commands::run(core, cx, client),
-        State::Awaiting(awaited) => awaiting(core, cx, client, awaited),
         State::Sleeping { due_ns } | State::BackingOff { due_ns } => {
             if core.now_ns < due_ns {
                 return Flow::Wait;
@@ -62,6 +88,12 @@ fn step(core: &mut Core, cx: Cx<'_>, client: &mut Client) -> Flow {
             wake(core, cx, client)
         }
         State::Finished | State::Aborted => Flow::Wait,
+        // Those that `advance` itself asks for.
+        State::Awaiting(_)
+        | State::Choosing
+        | State::Throttled { .. }
+        | State::Starting
+        | State::Running => Flow::Again,
     }
 }
 
@@ -163,6 +195,7 @@ fn pausing(core: &mut Core, client: &mut Client, due_ns: u64) -> Flow {
 }
 
 /// The next transaction is known; it starts at once, or when its time comes.
+#[inline]
 pub(super) fn chosen(core: &mut Core, client: &mut Client) -> Flow {
     if core.schedule.exists() {
         return schedule(core, client);
@@ -235,24 +268,26 @@ fn start(core: &mut Core, cx: Cx<'_>, client: &mut Client) -> Flow {
 }
 
 /// The script has run to its end.
+#[inline]
 pub(super) fn end_of_script(core: &mut Core, cx: Cx<'_>, client: &mut Client) -> Flow {
     if client.in_pipeline {
-        let text =
-            format!("client {} aborted: end of script reached with pipeline open", client.id);
-        return failures::abort(core, cx, client, None, &text);
+        return pipeline_is_open(core, cx, client);
     }
     end_transaction(core, cx, client, End::Done)
 }
 
+#[cold]
+fn pipeline_is_open(core: &mut Core, cx: Cx<'_>, client: &mut Client) -> Flow {
+    let text = format!("client {} aborted: end of script reached with pipeline open", client.id);
+    failures::abort(core, cx, client, None, &text)
+}
+
 /// Counts the transaction and goes on to the next, if there is one.
+#[inline]
 pub(super) fn end_transaction(core: &mut Core, cx: Cx<'_>, client: &mut Client, end: End) -> Flow {
     count(core, client, end);
     if client.status() != TransactionStatus::Idle {
-        let text = format!(
-            "client {} aborted: end of script reached without completing the last transaction",
-            client.id
-        );
-        return failures::abort(core, cx, client, None, &text);
+        return end_is_open(core, cx, client);
     }
     if client.close_after {
         session::close(client);
@@ -274,6 +309,15 @@ pub(super) fn end_transaction(core: &mut Core, cx: Cx<'_>, client: &mut Client, 
     Flow::Wait
 }
 
+#[cold]
+fn end_is_open(core: &mut Core, cx: Cx<'_>, client: &mut Client) -> Flow {
+    let text = format!(
+        "client {} aborted: end of script reached without completing the last transaction",
+        client.id
+    );
+    failures::abort(core, cx, client, None, &text)
+}
+
 /// Puts the transaction into all figures.
 pub(super) fn count(core: &mut Core, client: &mut Client, end: End) {
     if core.now_ns >= core.figures.next_turn_ns() {
@@ -281,13 +325,19 @@ pub(super) fn count(core: &mut Core, client: &mut Client, end: End) {
     }
     let late_ns = core.latency_limit_ns.unwrap_or(u64::MAX);
     let response_ns = core.now_ns.saturating_sub(client.scheduled_ns);
-    let times = TransactionTimes {
-        response_us: response_ns / 1000,
-        service_us: core.now_ns.saturating_sub(client.begin_ns) / 1000,
-        lag_us: client.begin_ns.saturating_sub(client.scheduled_ns) / 1000,
-    };
     let (late, effect) = (response_ns > late_ns, !client.without_effect);
     let scheduled = core.schedule.exists();
+    let response_us = response_ns / 1000;
+    let times = if scheduled {
+        TransactionTimes {
+            response_us,
+            service_us: core.now_ns.saturating_sub(client.begin_ns) / 1000,
+            lag_us: client.begin_ns.saturating_sub(client.scheduled_ns) / 1000,
+        }
+    } else {
+        // It was due when it began.
+        TransactionTimes { response_us, service_us: response_us, lag_us: 0 }
+    };
     let tally = core.figures.tally();
     if let Some(endpoint) = tally.endpoints.get_mut(client.slot as usize) {
         match end {
@@ -324,9 +374,12 @@ pub(super) fn count(core: &mut Core, client: &mut Client, end: End) {
     if core.figures.phase != Phase::Warmup {
         client.transactions += 1;
     }
-    write_log(core, client, end, times);
+    if core.log.is_some() {
+        write_log(core, client, end, times);
+    }
 }
 
+#[inline(never)]
 fn write_log(core: &mut Core, client: &Client, end: End, times: TransactionTimes) {
     let Some(log) = &mut core.log else { return };
     let end = match end {

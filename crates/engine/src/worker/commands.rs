@@ -6,7 +6,7 @@ use pgdyno_script::script::{Command, CommandKind, Shell};
 use pgdyno_script::sql::Sql;
 use pgdyno_script::value::Value;
 use pgdyno_wire::backend::TransactionStatus;
-use pgdyno_wire::frontend;
+use pgdyno_wire::frontend::{self, EncodeError};
 
 use super::client::{Awaited, Client, State};
 use super::core::Core;
@@ -62,6 +62,7 @@ pub(super) fn finished(core: &mut Core, cx: Cx<'_>, client: &mut Client) {
     client.pc += 1;
 }
 
+#[inline(never)]
 fn time(core: &mut Core, cx: Cx<'_>, client: &Client) {
     let is_sql = cx.requests.number(client.script, client.pc).is_some();
     // The clock was read when the last reply came in.
@@ -234,8 +235,7 @@ fn send(core: &mut Core, cx: Cx<'_>, client: &mut Client, sql: &Sql) -> Next {
     let written =
         statement.write_request(cx.plan.protocol, sql, &client.vars, sync, &mut client.out);
     if let Err(error) = written {
-        let (text, because) = ("SQL command send failed", error.to_string());
-        return Next::Left(failures::command_because(core, cx, client, text, &because));
+        return Next::Left(unsendable(core, cx, client, error));
     }
     client.commit_in_flight |= match client.status() {
         TransactionStatus::Idle => statement.commits_alone,
@@ -253,6 +253,12 @@ fn send(core: &mut Core, cx: Cx<'_>, client: &mut Client, sql: &Sql) -> Next {
     wait_for_replies(core, client)
 }
 
+#[cold]
+fn unsendable(core: &mut Core, cx: Cx<'_>, client: &mut Client, error: EncodeError) -> Flow {
+    let (text, because) = ("SQL command send failed", error.to_string());
+    failures::command_because(core, cx, client, text, &because)
+}
+
 fn wait_for_replies(core: &mut Core, client: &mut Client) -> Next {
     if !tells_later(client) {
         core.debug(|| format!("client {} receiving", client.id));
@@ -264,11 +270,16 @@ fn wait_for_replies(core: &mut Core, client: &mut Client) -> Next {
 
 /// Puts the Parse of a statement before its first use in a session. It goes
 /// out together with the execution: one round trip less than waiting for it.
+#[inline]
 fn prepare(core: &Core, cx: Cx<'_>, client: &mut Client, number: u32) {
     let Some(session) = &mut client.session else { return };
-    if !session.prepared.insert(number as usize) {
-        return;
+    if session.prepared.insert(number as usize) {
+        write_parse(core, cx, client, number);
     }
+}
+
+#[cold]
+fn write_parse(core: &Core, cx: Cx<'_>, client: &mut Client, number: u32) {
     let statement = &cx.requests.statements[number as usize];
     core.debug(|| {
         format!("client {} preparing {}", client.id, String::from_utf8_lossy(&statement.name))
@@ -279,6 +290,7 @@ fn prepare(core: &Core, cx: Cx<'_>, client: &mut Client, number: u32) {
     client.replies.preparing += 1;
 }
 
+#[cold]
 fn debug_sending(core: &Core, cx: Cx<'_>, client: &Client, sql: &Sql, number: u32) {
     let text = match cx.plan.protocol {
         Protocol::Simple => {

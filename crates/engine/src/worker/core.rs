@@ -202,6 +202,7 @@ impl Core {
     }
 
     /// A delay in the measured interval that stands for `times` of them.
+    #[inline(never)]
     pub(super) fn note_delay(&mut self, delay_us: u64, times: u64) {
         if self.begun && self.figures.phase == Phase::Measured {
             self.loop_delay.record_times(delay_us, times);
@@ -209,10 +210,18 @@ impl Core {
     }
 
     /// A message that is made only where somebody asked for it.
+    #[inline]
     pub(super) fn debug(&self, text: impl FnOnce() -> String) {
         if self.debugging {
-            self.observer.message(Level::Debug, &text());
+            self.tell_debug(text);
         }
+    }
+
+    /// Apart, so that making the text takes no room on the request path.
+    #[cold]
+    #[inline(never)]
+    fn tell_debug(&self, text: impl FnOnce() -> String) {
+        self.observer.message(Level::Debug, &text());
     }
 
     pub(super) fn tell(&self, message: FromWorker) {

@@ -12,7 +12,7 @@ use pgdyno_wire::backend::{
     self, CommandTag, DataRow, ErrorFields, ProtocolError, RowDescription, TransactionStatus, tag,
 };
 
-use super::client::{Awaited, Client, Fatal, State};
+use super::client::{Awaited, Client, Fatal, Replies, State};
 use super::core::Core;
 use super::{Cx, commands, failures, procedure};
 
@@ -88,18 +88,21 @@ fn scan(core: &mut Core, cx: Cx<'_>, client: &mut Client, bytes: &[u8]) -> usize
             Ok(Some(frame)) => {
                 rest = &rest[frame.total_len()..];
                 if let Err(error) = handle(core, cx, client, frame.tag, frame.body) {
-                    client.replies.fatal =
-                        Some(Box::new(Fatal::Protocol { text: error.to_string() }));
-                    return 0;
+                    return broken(client, &error);
                 }
             }
+            Ok(None) if rest.is_empty() => return 0,
             Ok(None) => return keep(cx, client, rest),
-            Err(error) => {
-                client.replies.fatal = Some(Box::new(Fatal::Protocol { text: error.to_string() }));
-                return 0;
-            }
+            Err(error) => return broken(client, &error),
         }
     }
+}
+
+/// What came is not PostgreSQL's protocol; nothing more can be read.
+#[cold]
+fn broken(client: &mut Client, error: &ProtocolError) -> usize {
+    client.replies.fatal = Some(Box::new(Fatal::Protocol { text: error.to_string() }));
+    0
 }
 
 /// Keeps an incomplete message for the next read. A row that nobody wants is
@@ -141,9 +144,8 @@ fn handle(
             }
         }
         tag::COMMAND_COMPLETE => {
-            let tag = CommandTag::parse(body);
-            client.replies.rolled_back = tag.kind == backend::CommandKind::Rollback;
-            result_ended(core, cx, client, tag.rows.unwrap_or(0))?;
+            client.replies.rolled_back = CommandTag::is_rollback(body);
+            result_ended(core, cx, client, CommandTag::rows(body).unwrap_or(0))?;
         }
         tag::READY_FOR_QUERY => {
             let prepared = client.replies.preparing > 0;
@@ -179,20 +181,35 @@ fn row_came(client: &mut Client, stores: bool, body: &[u8]) -> Result<(), Protoc
     Ok(())
 }
 
+#[inline]
 fn ready(client: &mut Client, status: TransactionStatus) -> Result<(), ProtocolError> {
-    let unexpected =
-        ProtocolError::Unexpected { tag: tag::READY_FOR_QUERY, doing: "no command was under way" };
-    let session = client.session.as_mut().ok_or_else(|| unexpected.clone())?;
+    let Some(session) = &mut client.session else { return Err(unasked(tag::READY_FOR_QUERY)) };
     session.status = status;
     let replies = &mut client.replies;
-    replies.syncs = replies.syncs.checked_sub(1).ok_or(unexpected)?;
+    if replies.syncs == 0 {
+        return Err(unasked(tag::READY_FOR_QUERY));
+    }
+    replies.syncs -= 1;
     if replies.preparing > 0 {
         replies.preparing -= 1;
-    } else if let Some(end) = replies.queue.iter().position(|command| *command == SYNC_POINT) {
-        // After an error the server passes over what is left up to here.
-        replies.queue.drain(..=end);
+    } else if !replies.queue.is_empty() {
+        point_reached(replies);
     }
     Ok(())
+}
+
+/// A point of synchronization within a pipeline. After an error the server
+/// passes over what is left up to here.
+#[inline(never)]
+fn point_reached(replies: &mut Replies) {
+    if let Some(end) = replies.queue.iter().position(|command| *command == SYNC_POINT) {
+        replies.queue.drain(..=end);
+    }
+}
+
+#[cold]
+fn unasked(tag: u8) -> ProtocolError {
+    ProtocolError::Unexpected { tag, doing: "no command was under way" }
 }
 
 #[cold]
@@ -291,13 +308,13 @@ fn result_ended(
     if client.replies.preparing > 0 || matches!(client.state, State::Awaiting(Awaited::Rollback)) {
         return Ok(());
     }
-    if client.replies.syncs == 0 && client.replies.queue.is_empty() {
-        let doing = "no command was under way";
-        return Err(ProtocolError::Unexpected { tag: tag::COMMAND_COMPLETE, doing });
-    }
     let in_pipeline = !client.replies.queue.is_empty();
-    let part = if in_pipeline { 0 } else { client.replies.results };
-    let slot = cx.requests.slot(client.script, current(client), part);
+    if client.replies.syncs == 0 && !in_pipeline {
+        return Err(unasked(tag::COMMAND_COMPLETE));
+    }
+    let (command, part) =
+        if in_pipeline { (current(client), 0) } else { (client.pc, client.replies.results) };
+    let slot = cx.requests.slot(client.script, command, part);
     let info = cx.requests.slot_infos[slot];
     let statement = &mut core.figures.tally().statements[slot];
     statement.executions += 1;

@@ -61,7 +61,26 @@ impl CommandTag {
             b"ROLLBACK" => CommandKind::Rollback,
             _ => CommandKind::Other,
         };
-        Self { kind, rows: trailing_number(text) }
+        Self { kind, rows: Self::rows(body) }
+    }
+
+    /// As [`CommandTag::parse`], the rows alone.
+    #[inline]
+    #[must_use]
+    pub fn rows(body: &[u8]) -> Option<u64> {
+        let text = body.strip_suffix(&[0]).unwrap_or(body);
+        match text {
+            // Those of nearly every statement of a benchmark.
+            [.., b' ', digit @ b'0'..=b'9'] => Some(u64::from(digit - b'0')),
+            _ => trailing_number(text),
+        }
+    }
+
+    /// As [`CommandTag::parse`], only whether it is [`CommandKind::Rollback`].
+    #[inline]
+    #[must_use]
+    pub fn is_rollback(body: &[u8]) -> bool {
+        body.strip_prefix(b"ROLLBACK").is_some_and(|rest| matches!(rest, [] | [0] | [b' ', ..]))
     }
 }
 
@@ -90,6 +109,11 @@ mod tests {
             (b"UPDATE 0\0", CommandKind::Update, Some(0)),
             (b"SELECT 18446744073709551615\0", CommandKind::Select, Some(u64::MAX)),
             (b"SELECT 18446744073709551616\0", CommandKind::Select, None),
+            (b"INSERT 0 0\0", CommandKind::Insert, Some(0)),
+            (b"UPDATE x\0", CommandKind::Update, None),
+            (b"ROLLBACK\0", CommandKind::Rollback, None),
+            (b"ROLLBACK PREPARED\0", CommandKind::Rollback, None),
+            (b"ROLLBACKS\0", CommandKind::Other, None),
             (b"BEGIN\0", CommandKind::Begin, None),
             (b"START TRANSACTION\0", CommandKind::Begin, None),
             (b"CREATE TABLE\0", CommandKind::Other, None),
@@ -98,6 +122,9 @@ mod tests {
             (b" ", CommandKind::Other, None),
         ] {
             assert_eq!(CommandTag::parse(text), CommandTag { kind, rows }, "{text:?}");
+            assert_eq!(CommandTag::rows(text), rows, "{text:?}");
+            let is_rollback = kind == CommandKind::Rollback;
+            assert_eq!(CommandTag::is_rollback(text), is_rollback, "{text:?}");
         }
     }
 }
