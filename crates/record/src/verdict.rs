@@ -12,7 +12,7 @@ pub(crate) mod kinds;
 mod rules;
 mod words;
 
-pub use kinds::{Severity, Verdict, VerdictRecord};
+pub use kinds::{Severity, Silence, Verdict, VerdictRecord};
 pub use rules::{
     DRIFT_MAX, FAILURE_SHARE_MAX, NO_ROW_SHARE_MAX, RATE_SHARE_MIN, RETRIES_PER_COMMIT_MAX,
     STEADY_SECONDS_MIN, VARIATION_MAX, WARM_SHARE_MIN,

@@ -12,7 +12,11 @@ use crate::style::{Style, Tone};
 #[must_use]
 pub fn progress(point: &Point, width_s: u64, style: &Style) -> String {
     let tps = point.commits as f64 / width_s.max(1) as f64;
-    let latency = |us: u64| duration_us(us as f64, style.unicode);
+    // A second in which nothing ended has no latency.
+    let latency = |us: u64| match us {
+        0 => "-".to_owned(),
+        us => duration_us(us as f64, style.unicode),
+    };
     let mut facts = vec![
         format!("{:>7} tps", rate(tps)),
         format!("p50 {:>7}", latency(point.p50_us)),
@@ -68,7 +72,7 @@ mod tests {
              7 skipped   1 unknown"
         );
         let stalled = progress(&Point { second: 0, ..Point::default() }, 1, &style);
-        assert_eq!(stalled, "    1 s        0 tps   p50    0 us   p99    0 us   0 failed");
+        assert_eq!(stalled, "    1 s        0 tps   p50       -   p99       -   0 failed");
     }
 
     /// Colour adds codes and nothing else.

@@ -2,7 +2,8 @@
 
 use crate::endpoint::EndpointRecord;
 use crate::run::RunRecord;
-use crate::verdict::kinds::Verdict;
+use crate::timeline::TimelineRecord;
+use crate::verdict::kinds::{Silence, Verdict};
 
 /// What is to be said, where anything is.
 pub(super) fn trouble(record: &RunRecord) -> Option<Verdict> {
@@ -19,7 +20,32 @@ pub(super) fn trouble(record: &RunRecord) -> Option<Verdict> {
     if lost == 0 && (idle.is_empty() || record.totals.counts.committed == 0) {
         return None;
     }
-    Some(Verdict::EndpointTrouble { lost, lossy, idle })
+    let silent = if lost > 0 { silence(&record.timeline) } else { None };
+    Some(Verdict::EndpointTrouble { lost, lossy, idle, silent })
+}
+
+/// The time without a commit; of several as long the first counts.
+fn silence(timeline: &TimelineRecord) -> Option<Silence> {
+    let width_s = timeline.width_s;
+    let mut found: Option<Silence> = None;
+    // Where the present one began, and where it would go on.
+    let (mut begin_s, mut next_s) = (0, 0);
+    for point in &timeline.points {
+        let Ok(second) = u64::try_from(point.second) else { continue };
+        if point.commits > 0 {
+            continue;
+        }
+        if second != next_s {
+            begin_s = second;
+        }
+        next_s = second.saturating_add(width_s);
+        let all = found.get_or_insert(Silence { seconds: 0, from_s: begin_s, to_s: begin_s });
+        all.seconds = all.seconds.saturating_add(width_s);
+        if next_s - begin_s > all.to_s - all.from_s {
+            (all.from_s, all.to_s) = (begin_s, next_s);
+        }
+    }
+    found
 }
 
 #[cfg(test)]
@@ -27,7 +53,8 @@ mod tests {
     use super::*;
     use crate::endpoint::{EndpointTally, EndpointsRecord};
     use crate::run::example;
-    use crate::verdict::judge;
+    use crate::timeline::Point;
+    use crate::verdict::{judge, words};
 
     /// A lost connection and an idle endpoint are said; a spare one that was
     /// not needed is not.
@@ -57,5 +84,30 @@ mod tests {
         assert_eq!(said(&record("nearest", 0)), None);
         let lost = said(&record("nearest", 1)).unwrap();
         assert_eq!(lost, "2 connections were lost at h:1, h:2, and made anew");
+    }
+
+    /// How long nobody committed anything is said with the connections that
+    /// were lost, and only with them; a warm-up is no part of it.
+    #[test]
+    fn silence_is_said() {
+        let said = |width_s: u64, lost: u64, commits: &[u64]| {
+            let mut record = example::record();
+            let points = (-1..).zip(commits).map(|(number, &commits)| {
+                let second = number * i64::try_from(width_s).unwrap();
+                Point { second, commits, ..Point::default() }
+            });
+            record.timeline = TimelineRecord { width_s, points: points.collect() };
+            (record.connections.lost, record.endpoints) = (lost, None);
+            trouble(&record).map(|trouble| words::text(&trouble))
+        };
+        let lost = "1 connection was lost, and made anew";
+        assert_eq!(said(1, 0, &[5, 5, 0, 5]), None);
+        assert_eq!(said(1, 1, &[0, 5, 5, 5]).unwrap(), lost);
+        let one = format!("{lost}; nothing was committed from 1 s to 3 s");
+        assert_eq!(said(1, 1, &[0, 5, 0, 0, 5]).unwrap(), one);
+        let first = format!("{lost}; nothing was committed from 0 s to 20 s");
+        assert_eq!(said(10, 1, &[0, 0, 0, 5]).unwrap(), first);
+        let two = format!("{lost}; nothing was committed in 3 s, the longest from 3 s to 5 s");
+        assert_eq!(said(1, 1, &[5, 5, 0, 5, 0, 0]).unwrap(), two);
     }
 }

@@ -19,6 +19,19 @@ pub enum Severity {
     Fatal,
 }
 
+/// Time of the measured interval in which nothing was committed, in whole
+/// seconds of the timeline: less than one in a row is not seen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Silence {
+    /// All of it, s.
+    pub seconds: u64,
+    /// Where the longest begins, s from the start of the measured interval.
+    pub from_s: u64,
+    /// Where the longest ends.
+    pub to_s: u64,
+}
+
 /// One thing that can be said about a run, with its evidence.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "is", rename_all = "snake_case", deny_unknown_fields)]
@@ -101,6 +114,9 @@ pub enum Verdict {
         lossy: Vec<String>,
         /// Endpoints that committed nothing, though clients were dealt to them.
         idle: Vec<String>,
+        /// Where connections were lost: time in which nobody committed anything.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        silent: Option<Silence>,
     },
     /// Tries were lost because other transactions were in the way.
     Conflicts {

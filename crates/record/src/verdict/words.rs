@@ -1,6 +1,6 @@
 //! The words: each verdict's severity, its sentence and its advice.
 
-use crate::verdict::kinds::{Severity, Verdict};
+use crate::verdict::kinds::{Severity, Silence, Verdict};
 use crate::verdict::rules::FAILURE_SHARE_MAX;
 
 /// How much a verdict takes from the figure.
@@ -70,7 +70,9 @@ pub(super) fn text(verdict: &Verdict) -> String {
             format!("{} of transactions failed, most with {sqlstate}", percent(*share))
         }
         Verdict::Conflicts { conflicts } => conflicts.text(),
-        Verdict::EndpointTrouble { lost, lossy, idle } => trouble_text(*lost, lossy, idle),
+        Verdict::EndpointTrouble { lost, lossy, idle, silent } => {
+            trouble_text(*lost, lossy, idle, *silent)
+        }
         Verdict::RetriesDominate { retries_per_commit } => {
             format!("{retries_per_commit:.1} repeated tries for each transaction committed")
         }
@@ -124,7 +126,7 @@ pub(super) fn advice(verdict: &Verdict) -> &'static str {
         Verdict::UnknownOutcomes { .. } => "the audits allow for them",
         Verdict::RateNotReached { .. } => "offer less, or read the result as the most it can do",
         Verdict::EndpointTrouble { .. } => {
-            "the figure holds the time without them; see the timeline and the server's log"
+            "the figure includes the time without them; see the timeline and the server's log"
         }
         // Said by the verdict itself, with figures.
         Verdict::Conflicts { .. } | Verdict::Interrupted => "",
@@ -146,6 +148,10 @@ fn listed(names: &[String]) -> String {
 }
 
 fn percent(share: f64) -> String {
+    // What happened is never told as 0.
+    if share > 0.0 && share < 0.0005 {
+        return "less than 0.1 %".to_owned();
+    }
     format!("{:.1} %", share * 100.0)
 }
 
@@ -153,17 +159,27 @@ fn signed_percent(share: f64) -> String {
     format!("{:+.1} %", share * 100.0)
 }
 
-fn trouble_text(lost: u64, lossy: &[String], idle: &[String]) -> String {
+fn trouble_text(lost: u64, lossy: &[String], idle: &[String], silent: Option<Silence>) -> String {
     let mut parts = Vec::new();
     if lost > 0 {
         let at = if lossy.is_empty() { String::new() } else { format!(" at {}", lossy.join(", ")) };
         let were = if lost == 1 { "connection was" } else { "connections were" };
         parts.push(format!("{lost} {were} lost{at}, and made anew"));
     }
+    parts.extend(silent.map(silence_text));
     if !idle.is_empty() {
         parts.push(format!("nothing was committed over {}", idle.join(", ")));
     }
     parts.join("; ")
+}
+
+fn silence_text(silent: Silence) -> String {
+    let Silence { seconds, from_s, to_s } = silent;
+    if to_s - from_s == seconds {
+        format!("nothing was committed from {from_s} s to {to_s} s")
+    } else {
+        format!("nothing was committed in {seconds} s, the longest from {from_s} s to {to_s} s")
+    }
 }
 
 #[cfg(test)]
