@@ -72,7 +72,7 @@ pub(crate) fn run(args: &RunArgs, terminal: &Terminal) -> Result<(), Failure> {
     let around = target_stats::Around::begin(args.target_stats, &opened, &plan, &stop);
     announce(args, &plan, &opened, terminal);
     let live = Arc::new(Live::new(terminal.err, terminal.is_quiet(), around.clock()));
-    let watch = tpcc::Watch::start(workload, &plan, || opened.connect(&stop).ok());
+    let watch = tpcc::Watch::start(workload, &plan, || opened.own().ok());
     let outcome =
         pgdyno_engine::run(plan.clone(), live, &stop).map_err(|error| start_failed(&error))?;
     let facts = Facts {

@@ -1,111 +1,26 @@
 //! The figures of a TPC-C run: what the clients were told, and what the
-//! database counts of itself meanwhile.
+//! database counts of itself meanwhile. How it is asked is in [`watch`].
 
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::thread::JoinHandle;
-use std::time::{Duration, SystemTime};
+mod watch;
 
 use pgdyno_engine::outcome::RunOutcome;
-use pgdyno_engine::plan::RunPlan;
 use pgdyno_record::tpcc::{Seen, is_ten_to_each, nopm_max, nopm_max_of_clients};
 use pgdyno_record::{Point, TimelineRecord, TpccRecord, TpccType};
-use pgdyno_wire::Connection;
 use pgdyno_workload::Workload;
 use pgdyno_workload::tpcc::deck::KINDS;
 use pgdyno_workload::tpcc::terminal::COUNTERS;
 use pgdyno_workload::tpcc::transactions;
 
+use self::watch::Sample;
+pub(crate) use self::watch::Watch;
 use crate::cli::WorkloadArgs;
 
 /// The workload's name.
 const NAME: &str = "tpcc";
 
-/// How often the database is asked: often enough to meet the ends of a short
-/// interval, and no load worth mentioning.
-const ASK_EVERY: Duration = Duration::from_secs(1);
-
-/// Of the time at least so much goes by between two questions for each part
-/// that a question takes: on large tables it may take long.
-const PAUSE_PER_QUESTION: u32 = 50;
-
-/// How often the thread looks whether the run is over.
-const LOOK_EVERY: Duration = Duration::from_millis(20);
-
 /// So much of the measured interval must lie between the first and the last
 /// question; of the shortest interval with several, most does.
 const WATCHED_SHARE_MIN: f64 = 0.6;
-
-/// How long one question may take: a server that hangs must not hold up the
-/// end of a run.
-const QUESTION_MAX: Duration = Duration::from_secs(30);
-
-const ORDERS: &str = "SELECT sum(d_next_o_id)::bigint FROM district";
-
-/// As HammerDB counts: all databases of the server, rollbacks too.
-const TRANSACTIONS: &str =
-    "SELECT sum(xact_commit + xact_rollback)::bigint FROM pg_catalog.pg_stat_database";
-
-/// What was read at one moment.
-#[derive(Debug, Clone, Copy)]
-struct Sample {
-    at: SystemTime,
-    orders: i64,
-    transactions: Option<i64>,
-}
-
-/// Reads the database's counters while a run goes on, over a session of its
-/// own.
-pub(crate) struct Watch {
-    over: Arc<AtomicBool>,
-    thread: Option<JoinHandle<Vec<Sample>>>,
-}
-
-impl Watch {
-    /// Starts to watch a run of TPC-C; of other workloads there is nothing to
-    /// read. A database that does not answer is no reason to give up a run.
-    pub(crate) fn start(
-        workload: Option<&dyn Workload>,
-        plan: &RunPlan,
-        connect: impl FnOnce() -> Option<Connection>,
-    ) -> Self {
-        let is_alone = is_one_server(plan);
-        let over = Arc::new(AtomicBool::new(false));
-        if workload.is_none_or(|workload| workload.name() != NAME) {
-            return Self { over, thread: None };
-        }
-        let flag = Arc::clone(&over);
-        let thread = connect().and_then(|connection| {
-            let body = move || watch(connection, is_alone, &flag);
-            std::thread::Builder::new().name("tpcc counters".to_owned()).spawn(body).ok()
-        });
-        Self { over, thread }
-    }
-
-    /// The figures of the run; `None` of other workloads.
-    pub(crate) fn record(
-        mut self,
-        workload: Option<&dyn Workload>,
-        outcome: &RunOutcome,
-        clients: u32,
-    ) -> Option<TpccRecord> {
-        let samples = self.samples();
-        let workload = workload.filter(|workload| workload.name() == NAME)?;
-        let minutes = outcome.measured.as_secs_f64() / 60.0;
-        (minutes > 0.0).then(|| record(workload, outcome, &samples, clients.into()))
-    }
-
-    fn samples(&mut self) -> Vec<Sample> {
-        self.over.store(true, Ordering::Relaxed);
-        self.thread.take().and_then(|thread| thread.join().ok()).unwrap_or_default()
-    }
-}
-
-impl Drop for Watch {
-    fn drop(&mut self) {
-        self.samples();
-    }
-}
 
 /// What the line that announces a run says behind the workload's name.
 pub(crate) fn running_label(choice: &WorkloadArgs) -> &'static str {
@@ -115,42 +30,6 @@ pub(crate) fn running_label(choice: &WorkloadArgs) -> &'static str {
     } else {
         ""
     }
-}
-
-/// The run has one server, as far as addresses tell. Statistics are of the
-/// server that is asked, tables of all.
-fn is_one_server(plan: &RunPlan) -> bool {
-    let mut hosts = plan
-        .endpoints
-        .iter()
-        .flat_map(|context| context.endpoints())
-        .map(|endpoint| (&endpoint.host, endpoint.port));
-    let first = hosts.next();
-    // A name with several addresses is one server.
-    hosts.all(|other| Some(other) == first)
-}
-
-fn watch(mut connection: Connection, is_alone: bool, over: &AtomicBool) -> Vec<Sample> {
-    connection.set_timeout(Some(QUESTION_MAX));
-    let mut samples = Vec::new();
-    let mut next = SystemTime::now();
-    while !over.load(Ordering::Relaxed) {
-        if SystemTime::now() < next {
-            std::thread::sleep(LOOK_EVERY);
-            continue;
-        }
-        let begin = SystemTime::now();
-        let Ok(orders) = connection.query_one_i64(ORDERS) else { break };
-        let at = SystemTime::now();
-        // Where there is no such view, it is not asked for again and again.
-        let known =
-            is_alone && samples.last().is_none_or(|last: &Sample| last.transactions.is_some());
-        let transactions = if known { connection.query_one_i64(TRANSACTIONS).ok() } else { None };
-        samples.push(Sample { at, orders, transactions });
-        let took = begin.elapsed().unwrap_or_default();
-        next = begin + ASK_EVERY.max(took * PAUSE_PER_QUESTION);
-    }
-    samples
 }
 
 fn record(
@@ -281,6 +160,8 @@ fn per_minute(
 
 #[cfg(test)]
 mod tests {
+    use std::time::{Duration, SystemTime};
+
     use super::*;
 
     /// What the clients saw is taken from the time that was watched, to the

@@ -30,7 +30,7 @@ use crate::{connect, violated};
 const CLIENTS: u32 = 8;
 
 /// A server that has crashed is back within this, on any machine.
-const COME_BACK_MAX: Duration = Duration::from_secs(60);
+pub(crate) const COME_BACK_MAX: Duration = Duration::from_secs(60);
 
 /// Sessions that are ended beside one run, after the first.
 const ENDED_MAX: u32 = 50;

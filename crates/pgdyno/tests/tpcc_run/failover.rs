@@ -21,13 +21,13 @@ use pgdyno_workload::tpcc::answer::Answer;
 use pgdyno_workload::tpcc::terminal::TpccTerminals;
 use pgdyno_workload::{Workload, audit};
 
-use crate::connect;
 use crate::disturbed::{all_is_there, come_back, commit_in_earnest, plan};
+use crate::{connect, outages};
 
 const CLIENTS: u32 = 16;
 
 /// Committed before the server is stopped, and again after it has come back.
-const NEW_ORDERS: i64 = 100;
+pub(crate) const NEW_ORDERS: i64 = 100;
 
 /// The run is ended when it has shown that it goes on; never by itself.
 const RUN_MAX: Duration = Duration::from_secs(600);
@@ -37,7 +37,7 @@ const GROW_MAX: Duration = Duration::from_secs(60);
 
 /// The server's program `pg_ctl`, as the owner of the data. A server that it
 /// started ends with this value.
-struct Control {
+pub(crate) struct Control {
     program: PathBuf,
     data: PathBuf,
     port: u16,
@@ -67,12 +67,12 @@ impl Control {
             .success()
     }
 
-    fn stop(&self) -> bool {
+    pub(crate) fn stop(&self) -> bool {
         self.tell(&["-m", "immediate", "stop"])
     }
 
     /// Only its socket: somebody else may have taken the port meanwhile.
-    fn start(&self) -> bool {
+    pub(crate) fn start(&self) -> bool {
         let options = format!("-p {} -c listen_addresses=", self.port);
         let log = self.data.join("restarted.log");
         self.tell(&["-o", &options, "-l", &log.to_string_lossy(), "start"])
@@ -110,6 +110,7 @@ pub(crate) fn by_a_failover(server: &EmbeddedServer, workload: &dyn Workload) {
         let mut session = connect(&server.options_unix());
         all_is_there(&mut session, workload, &base, CLIENTS, &outcome, &answers);
     }
+    outages::are_named(&server.options_unix(), &control);
 }
 
 fn run(server: &EmbeddedServer, control: &Control, params: Params) -> (RunOutcome, Vec<Answer>) {

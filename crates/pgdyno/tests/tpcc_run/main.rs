@@ -8,6 +8,7 @@
 mod disturbed;
 mod failover;
 mod full_speed;
+mod outages;
 mod reported;
 mod side_by_side;
 
