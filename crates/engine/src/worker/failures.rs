@@ -298,8 +298,10 @@ pub(super) fn lost(
     let sqlstate =
         said.as_ref().or(farewell.as_ref()).map(|error| error.sqlstate.as_str().to_owned());
     let closed = match io_error {
-        Some(error) => format!("could not receive data from server: {}", os_words(error)),
-        None => CLOSED.to_owned(),
+        Some(error) if !is_hang_up(error) => {
+            format!("could not receive data from server: {}", os_words(error))
+        }
+        _ => CLOSED.to_owned(),
     };
     let words = said.as_ref().map_or(closed, ToString::to_string);
     let (id, script, pc) = (client.id, client.script, client.pc);
@@ -330,6 +332,13 @@ pub(super) fn lost(
 fn leaves_open(cx: Cx<'_>, error: &ServerError) -> bool {
     let class = || cx.plan.dialect.classify(error.sqlstate.as_str(), &error.message);
     error.is_fatal() || class() == RetryClass::OutcomeUnknown
+}
+
+/// The server has closed, says the system: libpq tells that as the end of the
+/// stream.
+fn is_hang_up(error: &std::io::Error) -> bool {
+    use std::io::ErrorKind::{BrokenPipe, ConnectionReset, UnexpectedEof};
+    matches!(error.kind(), ConnectionReset | BrokenPipe | UnexpectedEof)
 }
 
 /// The system's words without Rust's `(os error n)`, as libpq has them.
