@@ -21,12 +21,12 @@ fn attempt(room: &Room, password: &str, target: &str) -> Outcome {
     room.run_with(&[("PGPASSWORD", password)], &["run", target, "-c", "1", "-t", "1"])
 }
 
-/// One error that holds all of `words`, exit code 2, nothing on standard
-/// output, and no record, because nothing was measured.
 /// What clients of a server learn that is killed whole. A backend may see that its
 /// postmaster is gone before it is killed itself, and then says so before it hangs up.
 const KILLED: [&str; 2] = ["unexpected postmaster exit", "closed the connection unexpectedly"];
 
+/// One error that holds all of `words`, exit code 2, nothing on standard
+/// output, and no record, because nothing was measured.
 fn assert_refused(room: &Room, outcome: &Outcome, words: &[&str]) {
     assert_eq!(outcome.code(), 2, "{outcome:?}");
     let error = outcome.one_error();
