@@ -9,11 +9,11 @@ use pgdyno_target::dialect::LoadMethod;
 use pgdyno_target::{Dialect, dialect_by_name, postgres};
 use pgdyno_workload::{Choice, Workload, make};
 
-use crate::cli::{InitArgs, LoadMethodArg};
+use crate::cli::{InitArgs, InitAudit, LoadMethodArg};
 use crate::failure::Failure;
 use crate::opened::{self, Opened, Wishes};
 use crate::terminal::Terminal;
-use crate::{dry_run, filling, signals, size, table_params};
+use crate::{catalog, dry_run, filling, full_check, signals, size, table_params};
 
 /// Rows of one INSERT, and single INSERTs of one transaction. Advice for
 /// distributed databases goes from 128 to 2,000; beyond some hundred the round
@@ -46,6 +46,10 @@ pub(crate) fn init(args: &InitArgs, terminal: &Terminal) -> Result<(), Failure> 
     };
     filling::fill_by(&opened, workload.as_ref(), wanted, terminal, &stop)?;
     size::compare(&opened, workload.as_ref(), terminal, &stop)?;
+    catalog::compare(&opened, workload.as_ref(), terminal, &stop)?;
+    if args.audit == InitAudit::Full {
+        full_check::ask(&opened, workload.as_ref(), jobs(args), terminal, &stop)?;
+    }
     opened.close(terminal);
     Ok(())
 }

@@ -73,7 +73,6 @@ impl TableSpec<'_> {
 /// schemas: not all of those with that catalog have all of its types, and the
 /// other functions on names.
 pub(crate) fn invalid_indexes(tables: &[&str]) -> String {
-    let tables: Vec<String> = tables.iter().map(|table| format!("'{table}'")).collect();
     format!(
         "SELECT i.relname FROM pg_catalog.pg_index x \
          JOIN pg_catalog.pg_class i ON i.oid = x.indexrelid \
@@ -81,8 +80,43 @@ pub(crate) fn invalid_indexes(tables: &[&str]) -> String {
          JOIN pg_catalog.pg_namespace n ON n.oid = t.relnamespace \
          WHERE NOT x.indisvalid AND n.nspname = current_schema() AND t.relname IN ({}) \
          ORDER BY i.relname",
-        tables.join(", ")
+        quoted(tables)
     )
+}
+
+/// Asks PostgreSQL's catalog for all indexes of these tables, and whether each
+/// is valid.
+pub(crate) fn indexes(tables: &[&str]) -> String {
+    format!(
+        "SELECT i.relname, CASE WHEN x.indisvalid THEN 't' ELSE 'f' END \
+         FROM pg_catalog.pg_index x \
+         JOIN pg_catalog.pg_class i ON i.oid = x.indexrelid \
+         JOIN pg_catalog.pg_class t ON t.oid = x.indrelid \
+         JOIN pg_catalog.pg_namespace n ON n.oid = t.relnamespace \
+         WHERE n.nspname = current_schema() AND t.relname IN ({}) ORDER BY i.relname",
+        quoted(tables)
+    )
+}
+
+/// Asks PostgreSQL's catalog for the rows that it believes these tables have.
+/// A table with partitions has none of its own before PostgreSQL 14: those of
+/// the partitions are added up, and one without statistics is none for all.
+pub(crate) fn row_estimates(tables: &[&str]) -> String {
+    format!(
+        "SELECT t.relname, CASE WHEN t.relkind <> 'p' THEN t.reltuples \
+         ELSE coalesce((SELECT CASE WHEN min(c.reltuples) < 0 THEN -1 ELSE sum(c.reltuples) END \
+         FROM pg_catalog.pg_inherits h JOIN pg_catalog.pg_class c ON c.oid = h.inhrelid \
+         WHERE h.inhparent = t.oid), -1) END::bigint \
+         FROM pg_catalog.pg_class t JOIN pg_catalog.pg_namespace n ON n.oid = t.relnamespace \
+         WHERE n.nspname = current_schema() AND t.relname IN ({}) ORDER BY t.relname",
+        quoted(tables)
+    )
+}
+
+/// The tables' names as texts.
+fn quoted(tables: &[&str]) -> String {
+    let tables: Vec<String> = tables.iter().map(|table| format!("'{table}'")).collect();
+    tables.join(", ")
 }
 
 /// An index that is not a key.

@@ -180,6 +180,20 @@ pub trait Dialect: fmt::Debug + Send + Sync {
         (!self.ddl_in_transactions()).then(|| ddl::invalid_indexes(tables))
     }
 
+    /// A row for each index of these tables: its bare name as in the catalog, and
+    /// whether it is valid; `None` where there is no such catalog, or where it
+    /// does not speak of the tables that hold the rows.
+    fn indexes_query(&self, tables: &[&str]) -> Option<String> {
+        Some(ddl::indexes(tables))
+    }
+
+    /// A row for each of these tables that is there: its name, and the rows that
+    /// the planner's statistics tell of, with its partitions; below 0 or 0 where
+    /// there are no statistics. `None` as with [`Dialect::indexes_query`].
+    fn row_estimates_query(&self, tables: &[&str]) -> Option<String> {
+        Some(ddl::row_estimates(tables))
+    }
+
     /// True where a DDL statement can share a transaction with an INSERT, and
     /// both are done or neither.
     fn ddl_in_transactions(&self) -> bool {

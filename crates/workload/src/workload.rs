@@ -147,6 +147,12 @@ pub trait Workload: fmt::Debug + Send + Sync {
     /// Keys and indexes that are best made after the data is in.
     fn key_statements(&self, dialect: &dyn Dialect) -> Vec<TableStatement>;
 
+    /// Names of the indexes beside the keys that its transactions need: what
+    /// must be there after a load, where the database can be asked.
+    fn index_names(&self) -> Vec<&'static str> {
+        Vec::new()
+    }
+
     /// What makes the tables fit for a run once data and keys are in:
     /// statistics and the like. Outside of a transaction block.
     fn settle_statements(&self, dialect: &dyn Dialect) -> Vec<TableStatement>;

@@ -151,9 +151,20 @@ pub(crate) struct InitArgs {
     /// then there is never anything to go on with.
     #[arg(long)]
     pub(crate) resume: bool,
+    /// What is asked of the tables once they are loaded
+    #[arg(long, value_enum, default_value_t = InitAudit::Auto)]
+    pub(crate) audit: InitAudit,
     /// Print every statement as SQL, and run none; with --dialect, without connecting
     #[arg(long)]
     pub(crate) dry_run: bool,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum InitAudit {
+    /// Counts, sums and other checks that take little beside the load
+    Auto,
+    /// Every check that the workload has, as "pgdyno audit"
+    Full,
 }
 
 #[derive(Debug, Args)]

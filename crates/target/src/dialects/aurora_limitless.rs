@@ -167,6 +167,16 @@ impl Dialect for AuroraLimitless {
         None
     }
 
+    /// Rows and their indexes are in the shards, whose catalogs a router does
+    /// not show.
+    fn indexes_query(&self, _: &[&str]) -> Option<String> {
+        None
+    }
+
+    fn row_estimates_query(&self, _: &[&str]) -> Option<String> {
+        None
+    }
+
     /// 170.5 GB over all shards for pgbench's tables at scale 10,000
     /// ("Benchmarking Amazon Aurora Limitless with pgbench"); PostgreSQL's take
     /// 157 GB.

@@ -148,6 +148,12 @@ impl Dialect for Citus {
         Some("SELECT coalesce(sum(citus_total_relation_size(table_name)), 0) FROM citus_tables")
     }
 
+    /// The coordinator's catalog knows the indexes, but not the rows, which are
+    /// in tables of other names.
+    fn row_estimates_query(&self, _: &[&str]) -> Option<String> {
+        None
+    }
+
     fn table_size_query(&self) -> Option<&'static str> {
         Some("SELECT citus_total_relation_size($1::text::regclass)")
     }

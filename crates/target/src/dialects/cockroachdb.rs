@@ -80,6 +80,14 @@ impl Dialect for CockroachDb {
         None
     }
 
+    fn indexes_query(&self, _: &[&str]) -> Option<String> {
+        None
+    }
+
+    fn row_estimates_query(&self, _: &[&str]) -> Option<String> {
+        None
+    }
+
     fn table_options(&self) -> TableOptions {
         TableOptions { fillfactor: false, unlogged: false, tablespace: false, partitions: false }
     }

@@ -9,7 +9,7 @@ use super::terminal::TpccTerminals;
 use super::transactions;
 use super::{
     DESCRIPTION, Profile, Tpcc, audits, conditions, invariants, population, probe, reset, sanity,
-    schema, told,
+    schema, shapes, told,
 };
 use crate::condition::{Asked, Condition};
 use crate::error::{AccessError, ProbeError};
@@ -80,6 +80,10 @@ impl Workload for Tpcc {
 
     fn key_statements(&self, dialect: &dyn Dialect) -> Vec<TableStatement> {
         schema::key_statements(self, dialect)
+    }
+
+    fn index_names(&self) -> Vec<&'static str> {
+        shapes::INDEXES.iter().map(|index| index.name).collect()
     }
 
     fn settle_statements(&self, dialect: &dyn Dialect) -> Vec<TableStatement> {
