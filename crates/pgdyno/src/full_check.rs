@@ -73,6 +73,7 @@ fn ask_side_by_side(
     let broken = Mutex::new(Vec::new());
     let work = || -> Result<(), Failure> {
         let mut session = opened.connect(stop)?;
+        audit::prepare_session(&mut session, opened.dialect);
         loop {
             let number = next.fetch_add(1, Ordering::Relaxed);
             let Some(condition) = conditions.get(number) else { return Ok(()) };

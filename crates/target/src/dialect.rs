@@ -180,6 +180,14 @@ pub trait Dialect: fmt::Debug + Send + Sync {
         (!self.ddl_in_transactions()).then(|| ddl::invalid_indexes(tables))
     }
 
+    /// The statement that keeps a session from compiling its queries, before
+    /// large ones that must end: parallel workers with optimised code were seen to
+    /// run for ever on PostgreSQL 15.20, where the same query takes 3 s without.
+    /// `None` where nothing is compiled, or where that cannot be said.
+    fn no_jit_statement(&self) -> Option<&'static str> {
+        Some("SET jit = off")
+    }
+
     /// A row for each index of these tables: its bare name as in the catalog, and
     /// whether it is valid; `None` where there is no such catalog, or where it
     /// does not speak of the tables that hold the rows.

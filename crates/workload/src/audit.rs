@@ -74,6 +74,15 @@ pub fn level_in_effect(session: &mut dyn Session, dialect: &dyn Dialect) -> Opti
         .find(|level| level.to_string() == told)
 }
 
+/// Makes a session fit for conditions, which read large tables whole. That it
+/// cannot be done changes no answer.
+pub fn prepare_session(session: &mut dyn Session, dialect: &dyn Dialect) {
+    if let Some(sql) = dialect.no_jit_statement() {
+        // Refused, the questions are asked all the same.
+        let _ = session.execute(sql);
+    }
+}
+
 /// How many violations a condition has; none where it holds.
 ///
 /// # Errors
@@ -103,6 +112,7 @@ pub fn read_conditions(
     dialect: &dyn Dialect,
     full: bool,
 ) -> Result<Vec<(Condition, i128)>, AccessError> {
+    prepare_session(session, dialect);
     let asked = workload.conditions_asked(dialect, full).into_iter();
     asked
         .map(|condition| {

@@ -263,6 +263,10 @@ impl Dialect for AuroraDsql {
         None
     }
 
+    fn no_jit_statement(&self) -> Option<&'static str> {
+        None
+    }
+
     fn table_size_query(&self) -> Option<&'static str> {
         None
     }

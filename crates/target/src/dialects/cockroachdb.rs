@@ -84,6 +84,10 @@ impl Dialect for CockroachDb {
         None
     }
 
+    fn no_jit_statement(&self) -> Option<&'static str> {
+        None
+    }
+
     fn row_estimates_query(&self, _: &[&str]) -> Option<String> {
         None
     }

@@ -98,9 +98,8 @@ const REFERENCES: [(&str, &str, &str); 9] = [
     ("district_warehouse", "tpcc warehouses of districts", "each district's warehouse is there"),
 ];
 
-/// A rule for each. All in one statement took minutes at 10 warehouses on
-/// PostgreSQL 15: above a cost it compiles all parts, in each parallel worker
-/// of each part anew. One by one they take 4 s.
+/// A rule for each: one that does not hold is named, and several connections
+/// can share them.
 fn references() -> impl Iterator<Item = Condition> {
     REFERENCES.into_iter().filter_map(|(key, name, title)| {
         let (_, table, columns, parent) =
