@@ -5,6 +5,7 @@
 #![allow(clippy::unwrap_used, reason = "a failing helper is a failing test")]
 #![allow(clippy::print_stderr, reason = "what is skipped is told")]
 
+mod checks;
 mod planted;
 mod profiles;
 mod routines;

@@ -294,6 +294,7 @@ const FRESH: &[(&str, &str)] = &[
     ("fresh warehouses", "UPDATE warehouse SET w_ytd = w_ytd + 0.01 WHERE w_id = 1"),
     ("fresh districts", "UPDATE district SET d_next_o_id = 3002 WHERE d_w_id = 1 AND d_id = 9"),
     ("fresh stock", "UPDATE stock SET s_ytd = 1 WHERE s_w_id = 1 AND s_i_id = 5"),
+    ("fresh stock", "UPDATE stock SET s_dist_05 = 'a' WHERE s_w_id = 1 AND s_i_id = 5"),
     (
         "fresh customers",
         "UPDATE customer SET c_last = 'BARBARBAR' WHERE c_w_id = 1 AND c_d_id = 2 AND \
@@ -302,6 +303,10 @@ const FRESH: &[(&str, &str)] = &[
     (
         "fresh texts of customers",
         "UPDATE customer SET c_phone = '1' WHERE c_w_id = 2 AND c_d_id = 2 AND c_id = 2",
+    ),
+    (
+        "fresh texts of customers",
+        "UPDATE customer SET c_state = 'a' WHERE c_w_id = 2 AND c_d_id = 2 AND c_id = 2",
     ),
     (
         "fresh last names",
@@ -335,8 +340,11 @@ pub(crate) fn fresh_rules_catch(session: &mut Connection, workload: &dyn Workloa
     // The others hold at any time, and have errors of their own.
     rules.retain(|rule| rule.name.starts_with("fresh"));
     let names: Vec<&str> = rules.iter().map(|rule| rule.name).collect();
-    assert_eq!(names, FRESH.iter().map(|(name, _)| *name).collect::<Vec<_>>());
-    for (rule, (name, sql)) in rules.iter().zip(FRESH) {
+    let mut tested: Vec<&str> = FRESH.iter().map(|(name, _)| *name).collect();
+    tested.dedup();
+    assert_eq!(names, tested);
+    for (name, sql) in FRESH {
+        let rule = rules.iter().find(|rule| rule.name == *name).unwrap();
         Session::execute(session, "BEGIN").unwrap();
         assert!(Session::execute(session, sql).unwrap() > 0, "{name}");
         assert!(audit::violations(session, rule).unwrap() > 0, "{name}");

@@ -62,7 +62,11 @@ fn run_on(server: &EmbeddedServer, workload: &dyn Workload, warehouses: u64, lim
         assert_eq!(outcome.ended, Ended::Completed, "{:?}", outcome.errors);
         let total = outcome.tally.total();
         assert_eq!((total.failed(), total.unknown), (0, 0));
-        assert!(outcome.acknowledged.committed[0] > 0, "no new order");
+        let new_orders = outcome.acknowledged.committed[0];
+        assert!(new_orders > 0, "no new order");
+        let minutes = outcome.measured.as_secs_f64() / 60.0;
+        let nopm = new_orders as f64 / minutes;
+        eprintln!("{warehouses} warehouses, procs={procs}: {nopm:.0} new orders a minute");
         let answers: Vec<_> = answers.try_iter().collect();
         all_is_there(&mut session, workload, &base, CLIENTS, &outcome, &answers);
     }
