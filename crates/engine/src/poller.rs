@@ -51,15 +51,6 @@ pub(crate) struct Timeout {
     pub(crate) at_ns: u64,
 }
 
-impl Timeout {
-    /// The sooner of this one and `left_max` from now on.
-    pub(crate) fn at_most(self, left_max: Duration) -> Self {
-        let sooner = self.left.saturating_sub(left_max);
-        let at_ns = self.at_ns.saturating_sub(u64::try_from(sooner.as_nanos()).unwrap_or(u64::MAX));
-        Self { left: self.left - sooner, at_ns }
-    }
-}
-
 /// Edge-triggered readiness of many sockets, with waits in nanoseconds.
 #[derive(Debug)]
 pub(crate) struct Poller {
@@ -106,7 +97,8 @@ impl Poller {
     }
 
     /// Waits until a socket is ready, the waker was used, or `timeout` is over.
-    /// `None` waits without end.
+    /// `None` waits without end. It may end too early, for a moment that was
+    /// given to a wait before: ask again.
     pub(crate) fn wait(&mut self, timeout: Option<Timeout>) -> io::Result<()> {
         let timeout = self.arm(timeout)?;
         match self.poll.poll(&mut self.events, timeout) {
@@ -118,15 +110,22 @@ impl Poller {
         }
     }
 
-    /// The clients whose sockets are ready, each once, and whether the other
-    /// side has closed: such a socket must be read to its end, since
-    /// edge-triggered readiness is not reported a second time.
-    pub(crate) fn ready(&self) -> impl Iterator<Item = (u32, bool)> + '_ {
-        self.events.iter().filter_map(|event| {
+    /// Puts the clients whose sockets are ready, each once, into `clients`, and
+    /// whether the other side has closed: such a socket must be read to its
+    /// end, since edge-triggered readiness is not reported a second time. To be
+    /// called after each wait.
+    pub(crate) fn ready(&mut self, clients: &mut Vec<(u32, bool)>) {
+        clients.clear();
+        for event in &self.events {
             let Token(index) = event.token();
             let closed = event.is_read_closed() || event.is_error();
-            u32::try_from(index).ok().map(|index| (index, closed))
-        })
+            match u32::try_from(index) {
+                Ok(index) => clients.push((index, closed)),
+                #[cfg(target_os = "linux")]
+                Err(_) if event.token() == TOKEN_TIMER => self.timer.has_gone_off(),
+                Err(_) => {}
+            }
+        }
     }
 
     #[cfg(target_os = "linux")]
@@ -150,9 +149,9 @@ impl Poller {
 #[derive(Debug)]
 struct Timer {
     fd: nix::sys::timerfd::TimerFd,
-    /// The moment that it was last set to. While that is still to come, it
-    /// need not be set again, not even for a later moment: a wait that ends too
-    /// early is followed by another.
+    /// The moment that it is set to. While that is still to come, it need not be
+    /// set again, not even for a later moment: a wait that ends too early is
+    /// followed by another. 0 once it has gone off.
     at_ns: u64,
 }
 
@@ -170,14 +169,19 @@ impl Timer {
         Ok(Self { fd, at_ns: 0 })
     }
 
+    /// From its event, not from the clock: were the clock as read a nanosecond
+    /// behind, the next wait would rely on a timer that is spent.
+    fn has_gone_off(&mut self) {
+        self.at_ns = 0;
+    }
+
     fn set(&mut self, until: Timeout) -> io::Result<()> {
         use nix::sys::time::TimeSpec;
         use nix::sys::timerfd::{Expiration, TimerSetTimeFlags};
 
         let left_ns = u64::try_from(until.left.as_nanos()).unwrap_or(u64::MAX);
         let now_ns = until.at_ns.saturating_sub(left_ns);
-        // One that has gone off was before now: the clock is read after each wait.
-        if self.at_ns > now_ns && self.at_ns <= until.at_ns {
+        if self.at_ns >= now_ns && self.at_ns != 0 && self.at_ns <= until.at_ns {
             return Ok(());
         }
         let at = TimeSpec::from_duration(Duration::from_nanos(until.at_ns));
@@ -211,7 +215,7 @@ mod tests {
         let best = (0..50)
             .map(|_| {
                 let start = Instant::now();
-                poller.wait(Some(within(wait))).unwrap();
+                wait_until(&mut poller, within(wait));
                 start.elapsed()
             })
             .min()
@@ -228,23 +232,45 @@ mod tests {
         let far = within(Duration::from_millis(40));
         poller.waker().wake().unwrap();
         poller.wait(Some(far)).unwrap();
+        assert_eq!(ready(&mut poller), []);
         let near = within(Duration::from_millis(1));
         for until in [near, far] {
-            while monotonic_ns() < until.at_ns {
-                let left = Duration::from_nanos(until.at_ns.saturating_sub(monotonic_ns()));
-                poller.wait(Some(Timeout { left, ..until })).unwrap();
-            }
+            wait_until(&mut poller, until);
         }
         assert!(monotonic_ns() >= far.at_ns);
     }
 
-    /// A shorter wait ends sooner on the clock as well.
+    /// A later moment, asked for while an earlier one is still to come, is
+    /// waited for as well, and so is one after that.
     #[test]
-    fn the_sooner_of_two() {
-        let long = Timeout { left: Duration::from_nanos(300), at_ns: 1_300 };
-        let short = Timeout { left: Duration::from_nanos(100), at_ns: 1_100 };
-        assert_eq!(long.at_most(short.left), short);
-        assert_eq!(short.at_most(long.left), short);
+    fn a_later_moment_comes() {
+        let mut poller = Poller::new().unwrap();
+        let near = within(Duration::from_millis(5));
+        poller.waker().wake().unwrap();
+        poller.wait(Some(near)).unwrap();
+        assert_eq!(ready(&mut poller), []);
+        for left_ms in [20, 10, 30] {
+            let until = within(Duration::from_millis(left_ms));
+            wait_until(&mut poller, until);
+            assert!(monotonic_ns() >= until.at_ns);
+        }
+    }
+
+    fn wait_until(poller: &mut Poller, until: Timeout) {
+        loop {
+            let left_ns = until.at_ns.saturating_sub(monotonic_ns());
+            if left_ns == 0 {
+                return;
+            }
+            poller.wait(Some(Timeout { left: Duration::from_nanos(left_ns), ..until })).unwrap();
+            assert_eq!(ready(poller), []);
+        }
+    }
+
+    fn ready(poller: &mut Poller) -> Vec<(u32, bool)> {
+        let mut clients = vec![(7, true)];
+        poller.ready(&mut clients);
+        clients
     }
 
     /// Another thread ends a wait that has no end.
@@ -254,7 +280,7 @@ mod tests {
         let waker = poller.waker();
         let thread = std::thread::spawn(move || waker.wake().unwrap());
         poller.wait(None).unwrap();
-        assert_eq!(poller.ready().count(), 0);
+        assert_eq!(ready(&mut poller), []);
         thread.join().unwrap();
     }
 }

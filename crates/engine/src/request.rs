@@ -303,22 +303,43 @@ mod tests {
         (program, requests)
     }
 
-    /// The precomputed Bind is byte for byte what the codec writes.
+    /// The precomputed messages are byte for byte what the codec writes: named
+    /// or not, with a Sync or within a pipeline, with rows to store or without.
     #[test]
     fn same_bytes_as_the_codec() {
-        let (program, requests) = program("\\set a 1\nSELECT :a, :missing, :b;\n");
+        let text = "\\set a 1\nSELECT :a, :missing, :b;\nSELECT :a, :missing, :b \\gset\n";
+        let (program, requests) = program(text);
         let mut vars = program.initial.clone();
         vars.set_int(program.names.lookup(b"a").unwrap(), -42);
         vars.set_text(program.names.lookup(b"b").unwrap(), b"x y");
-        let sql = program.types[0].script.commands[1].kind.sql().unwrap();
-        let statement = &requests.statements[requests.number(0, 1).unwrap() as usize];
-        let mut got = b"kept".to_vec();
-        statement.write_request(Protocol::Prepared, sql, &vars, true, &mut got).unwrap();
-        let mut want = b"kept".to_vec();
-        frontend::bind(&mut want, b"", b"P_0", &[Some(b"-42"), None, Some(b"x y")]).unwrap();
-        frontend::execute(&mut want, b"", 0).unwrap();
-        frontend::sync(&mut want);
-        assert_eq!(got, want);
+        let params: [Option<&[u8]>; 3] = [Some(b"-42"), None, Some(b"x y")];
+        for (command, name, stores) in [(1, b"P_0", false), (2, b"P_1", true)] {
+            let sql = program.types[0].script.commands[command].kind.sql().unwrap();
+            let statement = &requests.statements[requests.number(0, command).unwrap() as usize];
+            for (protocol, sync) in [
+                (Protocol::Prepared, true),
+                (Protocol::Prepared, false),
+                (Protocol::Extended, true),
+                (Protocol::Extended, false),
+            ] {
+                let mut got = b"kept".to_vec();
+                statement.write_request(protocol, sql, &vars, sync, &mut got).unwrap();
+                let mut want = b"kept".to_vec();
+                let name: &[u8] = if protocol == Protocol::Prepared { name } else { b"" };
+                if protocol == Protocol::Extended {
+                    frontend::parse(&mut want, b"", &sql.numbered, &[]).unwrap();
+                }
+                frontend::bind(&mut want, b"", name, &params).unwrap();
+                if stores {
+                    frontend::describe_portal(&mut want, b"").unwrap();
+                }
+                frontend::execute(&mut want, b"", 0).unwrap();
+                if sync {
+                    frontend::sync(&mut want);
+                }
+                assert_eq!(got, want, "{protocol:?}, sync {sync}, stores {stores}");
+            }
+        }
     }
 
     /// A simple query is the text with values written in, and a zero byte in a

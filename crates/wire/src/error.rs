@@ -11,9 +11,17 @@ use crate::frontend::EncodeError;
 use crate::sqlstate::SqlState;
 
 /// libpq's words for a connection that ended in the middle.
-pub(crate) const CLOSED_UNEXPECTEDLY: &str = "server closed the connection unexpectedly\n\
+pub const CLOSED_UNEXPECTEDLY: &str = "server closed the connection unexpectedly\n\
     \tThis probably means the server terminated abnormally\n\
     \tbefore or while processing the request.";
+
+/// The other side has closed, says the system. libpq tells that as the end of
+/// the stream, in [`CLOSED_UNEXPECTEDLY`]'s words.
+#[must_use]
+pub fn is_hang_up(error: &io::Error) -> bool {
+    use io::ErrorKind::{BrokenPipe, ConnectionReset, UnexpectedEof};
+    matches!(error.kind(), ConnectionReset | BrokenPipe | UnexpectedEof)
+}
 
 /// A failure to connect, or of a connection, or an error of the server.
 ///
@@ -76,12 +84,7 @@ impl Error {
     /// is gone, in words that also say what TLS had to say.
     #[must_use]
     pub fn lost(error: io::Error) -> Self {
-        Self::new(match error.kind() {
-            io::ErrorKind::ConnectionReset
-            | io::ErrorKind::BrokenPipe
-            | io::ErrorKind::UnexpectedEof => Kind::Lost(None),
-            _ => Kind::Lost(Some(error)),
-        })
+        Self::new(Kind::Lost(if is_hang_up(&error) { None } else { Some(error) }))
     }
 
     /// For a stream that ended where it should go on.

@@ -88,7 +88,8 @@ fn rarer(core: &mut Core, cx: Cx<'_>, client: &mut Client) -> Flow {
             wake(core, cx, client)
         }
         State::Finished | State::Aborted => Flow::Wait,
-        // Those that `advance` itself asks for.
+        // Those that `advance` asks for before: a round goes through them in
+        // this order, so they are not left over for here.
         State::Awaiting(_)
         | State::Choosing
         | State::Throttled { .. }

@@ -10,6 +10,7 @@ use pgdyno_script::error::RunError;
 use pgdyno_script::sql::StoreMode;
 use pgdyno_target::dialect::RetryClass;
 use pgdyno_wire::backend::{ErrorFields, ServerError, TransactionStatus};
+use pgdyno_wire::error::{CLOSED_UNEXPECTEDLY, is_hang_up};
 use pgdyno_wire::frontend;
 
 use super::advance::{self, End};
@@ -20,11 +21,6 @@ use super::{Cx, Flow, procedure, renew, replies, session};
 use crate::observe::Level;
 use crate::outcome::ClientError;
 use crate::plan::Backoff;
-
-/// What libpq adds when the server closes in the middle.
-const CLOSED: &str = "server closed the connection unexpectedly\n\
-    \tThis probably means the server terminated abnormally\n\
-    \tbefore or while processing the request.";
 
 /// The SQLSTATE that a failure is counted under where the server's is none.
 fn counted(sqlstate: &str) -> SqlState {
@@ -297,13 +293,7 @@ pub(super) fn lost(
         .then(|| ErrorFields::new(&client.replies.farewell).to_server_error());
     let sqlstate =
         said.as_ref().or(farewell.as_ref()).map(|error| error.sqlstate.as_str().to_owned());
-    let closed = match io_error {
-        Some(error) if !is_hang_up(error) => {
-            format!("could not receive data from server: {}", os_words(error))
-        }
-        _ => CLOSED.to_owned(),
-    };
-    let words = said.as_ref().map_or(closed, ToString::to_string);
+    let words = said.as_ref().map_or_else(|| words_of_loss(io_error), ToString::to_string);
     let (id, script, pc) = (client.id, client.script, client.pc);
     let query = client.replies.results;
     let place = match client.state {
@@ -334,11 +324,14 @@ fn leaves_open(cx: Cx<'_>, error: &ServerError) -> bool {
     error.is_fatal() || class() == RetryClass::OutcomeUnknown
 }
 
-/// The server has closed, says the system: libpq tells that as the end of the
-/// stream.
-fn is_hang_up(error: &std::io::Error) -> bool {
-    use std::io::ErrorKind::{BrokenPipe, ConnectionReset, UnexpectedEof};
-    matches!(error.kind(), ConnectionReset | BrokenPipe | UnexpectedEof)
+/// What libpq says of a connection that is lost.
+fn words_of_loss(error: Option<&std::io::Error>) -> String {
+    match error {
+        Some(error) if !is_hang_up(error) => {
+            format!("could not receive data from server: {}", os_words(error))
+        }
+        _ => CLOSED_UNEXPECTEDLY.to_owned(),
+    }
 }
 
 /// The system's words without Rust's `(os error n)`, as libpq has them.
@@ -445,4 +438,22 @@ fn end_client(
         },
     });
     Flow::Wait
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use nix::errno::Errno;
+
+    /// A reset and a broken pipe are the server's hanging up, as to libpq; what
+    /// else the system says is told in its words.
+    #[test]
+    fn hang_ups_are_told_alike() {
+        let words = |errno: Errno| words_of_loss(Some(&std::io::Error::from(errno)));
+        assert_eq!(words_of_loss(None), CLOSED_UNEXPECTEDLY);
+        assert_eq!(words(Errno::ECONNRESET), CLOSED_UNEXPECTEDLY);
+        assert_eq!(words(Errno::EPIPE), CLOSED_UNEXPECTEDLY);
+        let timed_out = "could not receive data from server: Connection timed out";
+        assert_eq!(words(Errno::ETIMEDOUT), timed_out);
+    }
 }

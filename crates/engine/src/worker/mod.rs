@@ -171,7 +171,7 @@ impl Worker {
                 next += 1;
             }
             if (self.core.ready as usize) < total {
-                let timeout = self.until_next().at_most(CONNECTING_LOOK);
+                let timeout = self.until_next(CONNECTING_LOOK);
                 self.turn(cx, timeout);
             }
             if self.core.ready >= told + 50 {
@@ -196,7 +196,7 @@ impl Worker {
         }
         self.begin_clients(cx, interval.begin_ns);
         while self.core.live > 0 && !self.core.control.is_abandoned() {
-            let timeout = self.until_next();
+            let timeout = self.until_next(Duration::MAX);
             self.turn(cx, timeout);
             if self.core.now_ns >= self.core.figures.next_turn_ns() {
                 self.core.turn_clock();
@@ -228,8 +228,8 @@ impl Worker {
         }
     }
 
-    /// How long nothing but sockets can need the worker.
-    fn until_next(&self) -> Timeout {
+    /// How long nothing but sockets can need the worker; at most `left_max`.
+    fn until_next(&self, left_max: Duration) -> Timeout {
         let core = &self.core;
         if !core.again.is_empty() || !core.broken.is_empty() {
             return Timeout { left: Duration::ZERO, at_ns: 0 };
@@ -237,8 +237,9 @@ impl Worker {
         let due_ns = core.timers.next_due().unwrap_or(u64::MAX).min(core.figures.next_turn_ns());
         // The clock as last read will do: a moment that has passed since is set
         // as it is, and the timer goes off at once.
-        let left = Duration::from_nanos(due_ns.saturating_sub(core.now_ns));
-        Timeout { left, at_ns: core.clock.monotonic_ns(due_ns) }
+        let left = Duration::from_nanos(due_ns.saturating_sub(core.now_ns)).min(left_max);
+        let at_ns = core.now_ns.saturating_add(left.as_nanos() as u64);
+        Timeout { left, at_ns: core.clock.monotonic_ns(at_ns) }
     }
 
     /// One wait, and service for all that it brought.
@@ -251,8 +252,7 @@ impl Worker {
         }
         let woken_ns = self.core.tick();
         let mut ready = std::mem::take(&mut self.core.ready_clients);
-        ready.clear();
-        ready.extend(self.core.poller.ready());
+        self.core.poller.ready(&mut ready);
         for (at, (index, closed)) in ready.iter().enumerate() {
             self.fetch(ready.get(at + 1));
             self.note_delay(self.core.now_ns - woken_ns);

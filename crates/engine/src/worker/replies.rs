@@ -88,19 +88,19 @@ fn scan(core: &mut Core, cx: Cx<'_>, client: &mut Client, bytes: &[u8]) -> usize
             Ok(Some(frame)) => {
                 rest = &rest[frame.total_len()..];
                 if let Err(error) = handle(core, cx, client, frame.tag, frame.body) {
-                    return broken(client, &error);
+                    return not_the_protocol(client, &error);
                 }
             }
             Ok(None) if rest.is_empty() => return 0,
             Ok(None) => return keep(cx, client, rest),
-            Err(error) => return broken(client, &error),
+            Err(error) => return not_the_protocol(client, &error),
         }
     }
 }
 
 /// What came is not PostgreSQL's protocol; nothing more can be read.
 #[cold]
-fn broken(client: &mut Client, error: &ProtocolError) -> usize {
+fn not_the_protocol(client: &mut Client, error: &ProtocolError) -> usize {
     client.replies.fatal = Some(Box::new(Fatal::Protocol { text: error.to_string() }));
     0
 }
