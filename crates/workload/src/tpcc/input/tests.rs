@@ -55,6 +55,15 @@ fn tally(values: impl Iterator<Item = i32>) -> HashMap<i32, u64> {
     counts
 }
 
+/// The most frequent value comes up as often as NURand has it: drawn evenly it
+/// would be far rarer. A tenth is more than four deviations of these samples.
+fn assert_hottest(values: impl Iterator<Item = i32>, percent: f64) {
+    let counts = tally(values);
+    let all: u64 = counts.values().sum();
+    let share = counts.values().max().map_or(0.0, |most| *most as f64 / all as f64 * 100.0);
+    assert!((share / percent - 1.0).abs() < 0.1, "{share} % is not {percent} %");
+}
+
 /// Assertion 11: new orders at 10 warehouses: 1 % roll back by their last
 /// line alone, 5 to 15 lines evenly, 1 % of lines remote and never from home,
 /// evenly from the other nine.
@@ -74,6 +83,9 @@ fn a11_new_orders() {
     assert_even(&tally(orders.iter().map(|order| order.district)), 10);
     let quantities = orders.iter().flat_map(NewOrder::lines).map(|line| line.quantity);
     assert_even(&tally(quantities), 10);
+    assert_hottest(orders.iter().map(|order| order.customer), 1.922);
+    let items = orders.iter().flat_map(NewOrder::lines).map(|line| line.item);
+    assert_hottest(items.filter(|item| *item != UNUSED_ITEM), 0.1946);
     for order in &orders {
         assert_eq!(order.warehouse, 4);
         assert!((1..=3000).contains(&order.customer));
@@ -102,6 +114,23 @@ fn a12_payments() {
     }
     let districts = payments.iter().filter(is_remote).map(|p| p.customer_district);
     assert_even(&tally(districts), 10);
+    assert_even(&tally(payments.iter().map(|p| p.district)), 10);
+    let warehouses = payments.iter().filter(is_remote).map(|p| p.customer_warehouse);
+    assert_even(&tally(warehouses), 9);
+    // Ten even parts of the amounts, and both ends.
+    assert_even(&tally(payments.iter().map(|p| ((p.cents - 100) * 10 / 499_901) as i32)), 10);
+    let cents = || payments.iter().map(|p| p.cents);
+    assert!(cents().min() < Some(200) && cents().max() > Some(499_900));
+    let of_name = |p: &Payment| match p.who {
+        Who::Name(name) => Some(i32::from(name)),
+        Who::Number(_) => None,
+    };
+    let of_number = |p: &Payment| match p.who {
+        Who::Number(number) => Some(number),
+        Who::Name(_) => None,
+    };
+    assert_hottest(payments.iter().filter_map(of_name), 2.563);
+    assert_hottest(payments.iter().filter_map(of_number), 1.922);
     let one = self::payments(&mut drawer(0, Homes::one(0, 1), Profile::Faithful), 2000);
     assert!(one.iter().all(|p| p.customer_warehouse == 1));
 }
@@ -140,7 +169,7 @@ fn a12_the_other_inputs() {
 fn a15_inputs_are_determined() {
     let hash = |client| {
         let mut drawer = drawer(client, Homes::one(client, 5), Profile::Faithful);
-        let kinds = [Kind::NewOrder, Kind::Payment, Kind::OrderStatus, Kind::Delivery];
+        let kinds = crate::tpcc::deck::KINDS;
         let inputs: Vec<Input> =
             kinds.into_iter().cycle().take(1000).map(|kind| drawer.draw(kind)).collect();
         BuildHasherDefault::<DefaultHasher>::default().hash_one(inputs)
