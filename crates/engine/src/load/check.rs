@@ -20,6 +20,14 @@ impl Steps<'_> {
         let mut order: Vec<&Table> = tables.iter().collect();
         order.sort_by_key(|table| std::cmp::Reverse(table.rows));
         let fresh = self.plan.workload.fresh_conditions(self.plan.dialect);
+        if !fresh.is_empty()
+            && let Some(sql) = self.plan.dialect.no_jit_statement()
+        {
+            for link in links.iter_mut() {
+                // Refused, the conditions are asked all the same.
+                let _ = link.execute(sql, || "preparing the checks".to_owned());
+            }
+        }
         let next = AtomicUsize::new(0);
         let run = |steps: &Self, link: &mut Link| {
             loop {
