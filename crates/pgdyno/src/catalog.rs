@@ -6,7 +6,7 @@
 //! and no rows.
 
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use pgdyno_report::format;
 use pgdyno_wire::Connection;
@@ -43,7 +43,14 @@ pub(crate) fn compare(
     if indexes.is_none() && estimates.is_none() {
         return Ok(());
     }
-    let mut session = opened.connect(stop)?;
+    let mut session = match opened.connect(stop) {
+        Ok(session) => session,
+        Err(failure) if stop.load(Ordering::Relaxed) => return Err(failure),
+        Err(failure) => {
+            terminal.warn(&unasked(&failure.to_string()));
+            return Ok(());
+        }
+    };
     let mut found = Found::default();
     let names = workload.index_names();
     let wrong = ask(&mut session, indexes.as_deref(), &mut found)
@@ -79,14 +86,18 @@ fn ask(
                 .collect(),
         ),
         Err(error) => {
-            let error = error.to_string();
-            let words = error.lines().next().unwrap_or_default();
-            found.doubts.push(format!(
-                "whether indexes and statistics are there could not be asked: {words}"
-            ));
+            let doubt = unasked(&error.to_string());
+            if !found.doubts.contains(&doubt) {
+                found.doubts.push(doubt);
+            }
             None
         }
     }
+}
+
+fn unasked(error: &str) -> String {
+    let words = error.lines().next().unwrap_or_default();
+    format!("whether indexes and statistics are there could not be asked: {words}")
 }
 
 /// What is wrong with the indexes, in words.
@@ -98,7 +109,9 @@ fn judge_indexes(names: &[&str], rows: &[(String, String)], found: &mut Found) -
         missing.chain(invalid.map(|(name, _)| format!("index {name} is not valid"))).collect();
     if wrong.is_empty() {
         let plural = if rows.len() == 1 { "" } else { "es" };
-        found.said.push(format!("{} index{plural} there and valid", rows.len()));
+        if !rows.is_empty() {
+            found.said.push(format!("{} index{plural} there and valid", rows.len()));
+        }
         return None;
     }
     Some(format!(
@@ -129,7 +142,9 @@ fn judge_statistics(loaded: &[(&str, u64)], rows: &[(String, String)], found: &m
     if doubts.is_empty() {
         found.said.push(format!("statistics of {}", format::counted(known, "table")));
     } else {
-        found.doubts.push(format!("{}: plans may be bad until ANALYZE", doubts.join(", ")));
+        found
+            .doubts
+            .push(format!("{}: plans may be bad until ANALYZE finds more", doubts.join(", ")));
     }
 }
 

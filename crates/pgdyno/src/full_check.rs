@@ -73,30 +73,31 @@ fn ask_side_by_side(
     let broken = Mutex::new(Vec::new());
     let work = || -> Result<(), Failure> {
         let mut session = opened.connect(stop)?;
-        audit::prepare_session(&mut session, opened.dialect);
-        loop {
-            let number = next.fetch_add(1, Ordering::Relaxed);
-            let Some(condition) = conditions.get(number) else { return Ok(()) };
-            let found = audit::violations(&mut session, condition);
-            let violations = found.map_err(|error| {
-                // The others are not begun.
-                next.store(conditions.len(), Ordering::Relaxed);
-                if stop.load(Ordering::Relaxed) {
-                    return Failure::not_completed("interrupted while asking the conditions");
-                }
-                Failure::not_completed(error)
-            })?;
-            if violations != 0 {
-                let Condition { name, title, .. } = condition;
-                let words = format!("{name}: {title}: {violations} violations");
-                if let Ok(mut broken) = broken.lock() {
-                    broken.push((number, words));
+        audit::uncompiled(&mut session, opened.dialect, |session| {
+            loop {
+                let number = next.fetch_add(1, Ordering::Relaxed);
+                let Some(condition) = conditions.get(number) else { return Ok(()) };
+                let found = audit::violations(session, condition);
+                let violations = found.map_err(|error| {
+                    // The others are not begun.
+                    next.store(conditions.len(), Ordering::Relaxed);
+                    if stop.load(Ordering::Relaxed) {
+                        return Failure::not_completed("interrupted while asking the conditions");
+                    }
+                    Failure::not_completed(error)
+                })?;
+                if violations != 0 {
+                    let Condition { name, title, .. } = condition;
+                    let words = format!("{name}: {title}: {violations} violations");
+                    if let Ok(mut broken) = broken.lock() {
+                        broken.push((number, words));
+                    }
                 }
             }
-        }
+        })
     };
     let threads = (jobs.get() as usize).min(conditions.len());
-    std::thread::scope(|scope| {
+    let result = std::thread::scope(|scope| {
         let all: Vec<_> = (0..threads).map(|_| scope.spawn(work)).collect();
         let mut result = Ok(());
         for one in all {
@@ -105,10 +106,19 @@ fn ask_side_by_side(
             result = result.and(ended);
         }
         result
-    })?;
+    });
     let mut broken = broken.into_inner().unwrap_or_default();
     broken.sort_unstable();
-    Ok(broken.into_iter().map(|(_, words)| words).collect())
+    let broken: Vec<String> = broken.into_iter().map(|(_, words)| words).collect();
+    match result {
+        Ok(()) => Ok(broken),
+        Err(failure) if broken.is_empty() => Err(failure),
+        // Hours may have gone into what was found before.
+        Err(failure) => Err(Failure::not_completed(format!(
+            "{failure}\nfound before that:\n  {}\nhint: load them anew",
+            broken.join("\n  ")
+        ))),
+    }
 }
 
 #[cfg(test)]

@@ -181,11 +181,12 @@ pub trait Dialect: fmt::Debug + Send + Sync {
     }
 
     /// The statement that keeps a session from compiling its queries, before
-    /// large ones that must end: parallel workers with optimised code were seen to
-    /// run for ever on PostgreSQL 15.20, where the same query takes 3 s without.
-    /// `None` where nothing is compiled, or where that cannot be said.
-    fn no_jit_statement(&self) -> Option<&'static str> {
-        Some("SET jit = off")
+    /// large ones that must end, and the one that takes it back: parallel workers
+    /// with optimised code were seen to run for ever on PostgreSQL 15.20, where the
+    /// same query takes 3 s without. `None` where nothing is compiled, or where
+    /// that cannot be said.
+    fn no_jit_statements(&self) -> Option<(&'static str, &'static str)> {
+        Some(("SET jit = off", "RESET jit"))
     }
 
     /// A row for each index of these tables: its bare name as in the catalog, and

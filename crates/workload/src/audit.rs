@@ -23,7 +23,10 @@ pub fn read(
     workload: &dyn Workload,
     dialect: &dyn Dialect,
 ) -> Result<Figures, AccessError> {
-    read_figures(session, "reading the audit's figures", &workload.audit_query(dialect))
+    let sql = workload.audit_query(dialect);
+    uncompiled(session, dialect, |session| {
+        read_figures(session, "reading the audit's figures", &sql)
+    })
 }
 
 /// Reads the figures anew and judges the run since `base` was read.
@@ -74,13 +77,22 @@ pub fn level_in_effect(session: &mut dyn Session, dialect: &dyn Dialect) -> Opti
         .find(|level| level.to_string() == told)
 }
 
-/// Makes a session fit for conditions, which read large tables whole. That it
-/// cannot be done changes no answer.
-pub fn prepare_session(session: &mut dyn Session, dialect: &dyn Dialect) {
-    if let Some(sql) = dialect.no_jit_statement() {
-        // Refused, the questions are asked all the same.
-        let _ = session.execute(sql);
+/// Asks by `ask` what reads large tables whole, without having the server compile
+/// it (see [`Dialect::no_jit_statements`]). That it cannot be kept from it changes
+/// no answer. Taken back afterwards: behind a pooler the session is not ours alone.
+pub fn uncompiled<T>(
+    session: &mut dyn Session,
+    dialect: &dyn Dialect,
+    ask: impl FnOnce(&mut dyn Session) -> T,
+) -> T {
+    let Some((off, back)) = dialect.no_jit_statements() else { return ask(session) };
+    let is_off = session.execute(off).is_ok();
+    let answer = ask(session);
+    if is_off {
+        // A session that is lost needs it no more.
+        let _ = session.execute(back);
     }
+    answer
 }
 
 /// How many violations a condition has; none where it holds.
@@ -112,14 +124,15 @@ pub fn read_conditions(
     dialect: &dyn Dialect,
     full: bool,
 ) -> Result<Vec<(Condition, i128)>, AccessError> {
-    prepare_session(session, dialect);
     let asked = workload.conditions_asked(dialect, full).into_iter();
-    asked
-        .map(|condition| {
-            let violations = violations(session, &condition)?;
-            Ok((condition, violations))
-        })
-        .collect()
+    uncompiled(session, dialect, |session| {
+        asked
+            .map(|condition| {
+                let violations = violations(session, &condition)?;
+                Ok((condition, violations))
+            })
+            .collect()
+    })
 }
 
 /// Judges the conditions by their violations now and, where they were asked

@@ -20,25 +20,29 @@ impl Steps<'_> {
         let mut order: Vec<&Table> = tables.iter().collect();
         order.sort_by_key(|table| std::cmp::Reverse(table.rows));
         let fresh = self.plan.workload.fresh_conditions(self.plan.dialect);
-        if !fresh.is_empty()
-            && let Some(sql) = self.plan.dialect.no_jit_statement()
-        {
-            for link in links.iter_mut() {
-                // Refused, the conditions are asked all the same.
-                let _ = link.execute(sql, || "preparing the checks".to_owned());
-            }
-        }
         let next = AtomicUsize::new(0);
         let run = |steps: &Self, link: &mut Link| {
+            let jit = steps.plan.dialect.no_jit_statements();
+            let set = |link: &mut Link, sql| {
+                // Refused, the checks are made all the same.
+                let _ = link.execute(sql, || "preparing the checks".to_owned());
+            };
+            if let Some((off, _)) = jit {
+                set(link, off);
+            }
             loop {
                 let number = next.fetch_add(1, Ordering::Relaxed);
                 let condition = number.checked_sub(order.len()).map(|number| fresh.get(number));
                 match (order.get(number), condition) {
                     (Some(table), _) => steps.check_table(link, table)?,
                     (None, Some(Some(condition))) => steps.check_condition(link, condition)?,
-                    (None, _) => return Ok(()),
+                    (None, _) => break,
                 }
             }
+            if let Some((_, back)) = jit {
+                set(link, back);
+            }
+            Ok(())
         };
         self.phase(Phase::Check, links.iter_mut().take(order.len() + fresh.len()), run)?;
         if self.marks() {

@@ -132,24 +132,32 @@ impl Asking {
                 continue;
             }
             let begin = SystemTime::now();
-            self.look(&mut connection);
+            let answered = self.look(&mut connection);
             // Nothing was ever read: there is nothing to go on with.
             if self.samples.is_empty() {
                 break;
             }
-            let took = begin.elapsed().unwrap_or_default();
-            next = begin + ASK_EVERY.max(took * PAUSE_PER_QUESTION);
+            // What a server that is away keeps waiting is no cost of asking it.
+            next = if answered {
+                let took = begin.elapsed().unwrap_or_default();
+                begin + ASK_EVERY.max(took * PAUSE_PER_QUESTION)
+            } else {
+                SystemTime::now() + ASK_EVERY
+            };
         }
         self.samples
     }
 
-    /// After an outage the tables go on where they were. A server's statistics
-    /// do not: a crash sets them back.
-    fn look(&mut self, connection: &mut Option<Connection>) {
-        match connection.as_mut().and_then(|session| self.ask(session)) {
+    /// Whether there was an answer. After an outage the tables go on where they
+    /// were. A server's statistics do not: a crash sets them back.
+    fn look(&mut self, connection: &mut Option<Connection>) -> bool {
+        let sample = connection.as_mut().and_then(|session| self.ask(session));
+        let answered = sample.is_some();
+        match sample {
             Some(sample) => self.samples.push(sample),
             None => (self.counts, *connection) = (false, self.connect()),
         }
+        answered
     }
 
     /// Given up when the run is over.

@@ -168,13 +168,14 @@ fn end_all(session: &mut Connection) {
         .unwrap();
 }
 
-/// Kills a server process of a client; this session is thrown out like all
-/// others, and that is waited for.
+/// Kills a server process of a client, the oldest: a younger one may be ending
+/// by itself. This session is thrown out like all others, and that is waited for.
 fn crash(mut session: Connection) {
     let pid = session
         .query_one_i64(
             "select pid from pg_stat_activity \
-             where pid <> pg_backend_pid() and backend_type = 'client backend' limit 1",
+             where pid <> pg_backend_pid() and backend_type = 'client backend' \
+             order by backend_start limit 1",
         )
         .unwrap();
     let killed = Command::new("kill").args(["-9", &pid.to_string()]).status().unwrap();

@@ -40,8 +40,7 @@ pub(crate) fn what_a_run_says(server: &EmbeddedServer) {
         // By two names: statistics of one server are not those of the run.
         let one = format!("127.0.0.1:{}", host.port);
         let two = uri.replace(&one, &format!("{one},localhost:{}", host.port));
-        let words = "run --workload tpcc -c 4 --time 10 --max-tries 1000 --json run.json";
-        let (code, out, err) = pgdyno(folder.path(), &two, password, words);
+        let (code, out, err) = pgdyno(folder.path(), &two, password, &words);
         assert_eq!(code, 0, "{out}\n{err}");
         let tpcc = &record(folder.path())["tpcc"];
         assert!(tpcc["nopm_database"].as_f64() > Some(0.0), "{tpcc}");

@@ -263,7 +263,7 @@ impl Dialect for AuroraDsql {
         None
     }
 
-    fn no_jit_statement(&self) -> Option<&'static str> {
+    fn no_jit_statements(&self) -> Option<(&'static str, &'static str)> {
         None
     }
 

@@ -173,7 +173,7 @@ impl Dialect for AuroraLimitless {
         None
     }
 
-    fn no_jit_statement(&self) -> Option<&'static str> {
+    fn no_jit_statements(&self) -> Option<(&'static str, &'static str)> {
         None
     }
 
