@@ -4,8 +4,7 @@
 //! which would spoil a schedule of thousands of transactions a second, so on
 //! Linux the moment is a timerfd among the sockets. It is set when the moment
 //! comes nearer, not for each wait: a timeout given to the wait itself would be
-//! armed and disarmed each time that the worker sleeps, which on a virtual
-//! machine leaves the guest twice.
+//! armed and disarmed each time that the worker sleeps.
 
 use std::io;
 use std::os::fd::RawFd;

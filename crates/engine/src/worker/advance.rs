@@ -35,7 +35,7 @@ pub(super) enum End {
 /// The states that each transaction goes through are asked for in their order,
 /// so that two rounds are a transaction: one ends it, the other begins the
 /// next. With a call for each step, and room on the stack for what the rare
-/// states need, the way through them took twice the instructions.
+/// states need, a transaction took some 180 instructions more.
 pub(super) fn advance(core: &mut Core, cx: Cx<'_>, client: &mut Client) {
     loop {
         if let State::Awaiting(awaited) = client.state

@@ -20,7 +20,8 @@ pub enum Severity {
 }
 
 /// Time of the measured interval in which nothing was committed, in whole
-/// seconds of the timeline: less than one in a row is not seen.
+/// seconds of the timeline: less than one in a row is not seen, and what chance
+/// can make at the run's own rate is left out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Silence {
