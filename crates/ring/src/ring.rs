@@ -1,0 +1,279 @@
+//! The ring itself: requests in, completions out.
+#![allow(unsafe_code, reason = "io_uring is shared memory and addresses")]
+
+use std::io;
+use std::os::fd::RawFd;
+use std::sync::Arc;
+
+use io_uring::squeue::{Entry, Flags};
+use io_uring::types::{Fd, SubmitArgs, Timespec};
+use io_uring::{IoUring, cqueue, opcode};
+use nix::errno::Errno;
+use nix::sys::socket::MsgFlags;
+
+use crate::inbox::{Inbox, Memory};
+use crate::probe::refused;
+use crate::{Event, Filled, Key, Patience};
+
+/// Requests that are handed to the kernel at once. A request may wait until so
+/// many others are made: 64 take some 0.1 ms.
+const SUBMISSIONS: u32 = 64;
+
+/// Buffers for what comes in. A wait brings few answers at once (Linux since
+/// 6.13 hands over some twenty), and the fewer buffers, the nearer the cache
+/// that they lie in. Where they do not do, receives are begun anew.
+const BUFFERS: u16 = 256;
+
+/// The only group of buffers.
+const GROUP: u16 = 0;
+
+/// The kernel's limit of completions.
+const COMPLETIONS_MAX: usize = 1 << 16;
+
+/// Buffers for sends that are kept for the next ones.
+const SPARES_MAX: usize = SUBMISSIONS as usize;
+
+/// A buffer for sends that grew beyond this is given back to the system.
+const SPARE_BYTES_MAX: usize = 16 * 1024;
+
+/// Room in a new buffer for sends.
+const SPARE_BYTES: usize = 1024;
+
+/// The kernel copies the bytes while it takes the request (`MSG_DONTWAIT`), or
+/// says that it did not. A success makes no completion, so a short send must
+/// not be one: `MSG_WAITALL`.
+const SEND_FLAGS: MsgFlags =
+    MsgFlags::MSG_DONTWAIT.union(MsgFlags::MSG_WAITALL).union(MsgFlags::MSG_NOSIGNAL);
+
+/// What a completion is about, in the upper two bits of its user data.
+const KIND_SHIFT: u32 = 62;
+const RECEIVE: u64 = 0;
+const SEND: u64 = 1;
+const WATCH: u64 = 2;
+
+/// A ring for the connections of one thread.
+pub struct Ring {
+    // Dropped before the memory that the kernel writes through it.
+    io: IoUring,
+    _memory: Arc<Memory>,
+    /// What was handed over since the last wait: their number is the user data.
+    sending: Vec<Sending>,
+    spares: Vec<Vec<u8>>,
+    turn: u32,
+}
+
+struct Sending {
+    key: Key,
+    bytes: Vec<u8>,
+}
+
+impl std::fmt::Debug for Ring {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Ring").field("turn", &self.turn).finish_non_exhaustive()
+    }
+}
+
+/// A ring for so many connections, and where their bytes arrive. The calling
+/// thread becomes the only one that may use it.
+///
+/// # Errors
+/// What the kernel or the container refused, and what a person can do.
+pub fn open(connections: usize) -> io::Result<(Ring, Inbox)> {
+    // Bytes that came are bounded by the buffers; what else completes are ends
+    // of receives, also of connections that were closed, and failed sends.
+    let completions = usize::from(BUFFERS) + 3 * connections + 2 * SUBMISSIONS as usize;
+    let completions = completions.next_power_of_two().min(COMPLETIONS_MAX);
+    let io = IoUring::builder()
+        .setup_single_issuer()
+        .setup_defer_taskrun()
+        .setup_cqsize(completions as u32)
+        .build(SUBMISSIONS)
+        .map_err(|error| refused("io_uring_setup", &error))?;
+    let features = io.params();
+    if !features.is_feature_skip_cqe_on_success() || !features.is_feature_ext_arg() {
+        let old = io::Error::from_raw_os_error(Errno::EINVAL as i32);
+        return Err(refused("io_uring_setup", &old));
+    }
+    let inbox = Inbox::new(BUFFERS)?;
+    let (memory, address, entries) = inbox.registration();
+    // SAFETY: the ring holds the memory, and is closed before it lets go of it.
+    unsafe { io.submitter().register_buf_ring_with_flags(address, entries, GROUP, 0) }
+        .map_err(|error| refused("registering a ring of buffers", &error))?;
+    let ring = Ring { io, _memory: memory, sending: Vec::new(), spares: Vec::new(), turn: 1 };
+    Ok((ring, inbox))
+}
+
+impl Ring {
+    /// The number of waits so far, never 0: what was sent in this turn has not
+    /// necessarily reached the kernel.
+    #[must_use]
+    pub const fn turn(&self) -> u32 {
+        self.turn
+    }
+
+    /// Has the next wait end when a descriptor is readable, once.
+    ///
+    /// # Errors
+    /// The kernel takes no request.
+    pub fn watch(&mut self, fd: RawFd) -> io::Result<()> {
+        const READABLE: u32 = nix::poll::PollFlags::POLLIN.bits() as u32;
+        let poll = opcode::PollAdd::new(Fd(fd), READABLE).build();
+        self.push(&poll.user_data(WATCH << KIND_SHIFT))
+    }
+
+    /// Begins to receive on a non-blocking socket. It holds the socket: closing
+    /// the descriptor does not close the connection, `shutdown` does.
+    ///
+    /// # Errors
+    /// The kernel takes no request.
+    pub fn receive(&mut self, fd: RawFd, key: Key) -> io::Result<()> {
+        let receive = opcode::RecvMulti::new(Fd(fd), GROUP).build();
+        self.push(&receive.user_data(receive_data(key)))
+    }
+
+    /// Queues bytes, to be handed over with the next [`Ring::submit`] or
+    /// [`Ring::wait`]. One send of a connection in each turn: of two, the first
+    /// might be refused and the second taken. The descriptor must stay open
+    /// until then.
+    ///
+    /// # Errors
+    /// The kernel takes no request; the bytes are lost.
+    pub fn send(&mut self, fd: RawFd, key: Key, bytes: Vec<u8>) -> io::Result<()> {
+        let number = self.sending.len() as u64;
+        let length = u32::try_from(bytes.len()).map_err(io::Error::other)?;
+        let send = opcode::Send::new(Fd(fd), bytes.as_ptr(), length);
+        let send = send.flags(SEND_FLAGS.bits()).build().flags(Flags::SKIP_SUCCESS);
+        self.sending.push(Sending { key, bytes });
+        self.push(&send.user_data(SEND << KIND_SHIFT | number))
+    }
+
+    /// An empty buffer for the next send.
+    #[must_use]
+    pub fn spare(&mut self) -> Vec<u8> {
+        self.spares.pop().unwrap_or_else(|| Vec::with_capacity(SPARE_BYTES))
+    }
+
+    fn push(&mut self, entry: &Entry) -> io::Result<()> {
+        loop {
+            // SAFETY: a receive names no memory but the buffers, which outlive
+            // the ring. The bytes of a send are in `sending`, whose items may
+            // move but not what they point to, until the wait after the kernel
+            // took the request, which is when it copied them (`SEND_FLAGS`).
+            match unsafe { self.io.submission().push(entry) } {
+                Ok(()) => return Ok(()),
+                Err(_) => self.submit()?,
+            }
+        }
+    }
+
+    /// Hands over what is queued, without a wait.
+    ///
+    /// # Errors
+    /// The kernel takes no request.
+    pub fn submit(&mut self) -> io::Result<()> {
+        loop {
+            match self.io.submit() {
+                Ok(_) => return Ok(()),
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(error),
+            }
+        }
+    }
+
+    /// Hands over what is queued, waits for something, and puts all that there
+    /// is into `events`. It may be nothing.
+    ///
+    /// # Errors
+    /// The kernel takes no request.
+    pub fn wait(
+        &mut self,
+        inbox: &mut Inbox,
+        patience: Patience,
+        events: &mut Vec<Event>,
+    ) -> io::Result<()> {
+        events.clear();
+        inbox.publish();
+        // A turn is never 0, also after four billion.
+        self.turn = self.turn.checked_add(1).unwrap_or(1);
+        let result = match patience {
+            None => self.io.submit_and_wait(1),
+            Some(patience) => {
+                let limit = Timespec::from(patience);
+                let arguments = SubmitArgs::new().timespec(&limit);
+                self.io.submitter().submit_with_args(1, &arguments)
+            }
+        };
+        if let Err(error) = result {
+            match Errno::from_raw(error.raw_os_error().unwrap_or(0)) {
+                // Time is over, a signal came, or there are completions to be
+                // taken first.
+                Errno::ETIME | Errno::EINTR | Errno::EBUSY | Errno::EAGAIN => {}
+                _ => return Err(error),
+            }
+        }
+        self.collect(inbox, events);
+        Ok(())
+    }
+
+    fn collect(&mut self, inbox: &mut Inbox, events: &mut Vec<Event>) {
+        let sending = &mut self.sending;
+        events.extend(self.io.completion().filter_map(|entry| event(&entry, inbox, sending)));
+        if !self.io.submission().is_empty() {
+            // The kernel has not taken all: the bytes are still needed.
+            return;
+        }
+        for sent in self.sending.drain(..) {
+            let mut bytes = sent.bytes;
+            if self.spares.len() < SPARES_MAX && bytes.capacity() <= SPARE_BYTES_MAX {
+                bytes.clear();
+                self.spares.push(bytes);
+            }
+        }
+    }
+}
+
+const fn receive_data(key: Key) -> u64 {
+    let generation = (key.generation % Key::GENERATIONS) as u64;
+    RECEIVE << KIND_SHIFT | generation << 32 | key.index as u64
+}
+
+fn event(entry: &cqueue::Entry, inbox: &mut Inbox, sending: &mut [Sending]) -> Option<Event> {
+    let (data, result) = (entry.user_data(), entry.result());
+    // Below zero it is the negative error number.
+    let result = usize::try_from(result).map_err(|_| Errno::from_raw(-result));
+    match data >> KIND_SHIFT {
+        RECEIVE => {
+            let generation = (data >> 32) as u32 % Key::GENERATIONS;
+            let key = Key { index: data as u32, generation };
+            Some(received(entry.flags(), key, result, inbox))
+        }
+        SEND => {
+            let number = (data & !(SEND << KIND_SHIFT)) as usize;
+            let sent = sending.get_mut(number)?;
+            let taken = match result {
+                Ok(count) => Ok(count),
+                Err(Errno::EAGAIN | Errno::EINTR) => Ok(0),
+                Err(errno) => Err(errno.into()),
+            };
+            Some(Event::Unsent { key: sent.key, bytes: std::mem::take(&mut sent.bytes), taken })
+        }
+        _ => Some(Event::Readable),
+    }
+}
+
+fn received(flags: u32, key: Key, result: Result<usize, Errno>, inbox: &mut Inbox) -> Event {
+    let buffer = cqueue::buffer_select(flags);
+    match (result, buffer) {
+        (Ok(bytes), Some(id)) if bytes > 0 => {
+            let buffer = Filled { id, bytes };
+            return Event::Received { key, buffer, armed: cqueue::more(flags) };
+        }
+        (_, Some(id)) => inbox.give_back(Filled { id, bytes: 0 }),
+        (_, None) => {}
+    }
+    match result {
+        Ok(_) => Event::Ended { key, error: None },
+        Err(Errno::ENOBUFS | Errno::EINTR) => Event::Starved { key },
+        Err(errno) => Event::Ended { key, error: Some(errno.into()) },
+    }
+}
