@@ -19,10 +19,6 @@ mod worker;
 
 pub use run::{RunError, run};
 
-/// How workers wait for sockets, for the record.
-pub const POLLER: &str =
-    if cfg!(any(target_os = "linux", target_os = "android")) { "epoll" } else { "kqueue" };
-
 /// An endpoint for people and records: `host:port`, or the socket's folder and
 /// port; several are joined by commas.
 #[must_use]

@@ -114,6 +114,8 @@ pub struct RunOutcome {
     pub queued: u64,
     /// Second by second, all workers together.
     pub timeline: TimelineRecord,
+    /// How the workers waited: `epoll`, `kqueue` or `io_uring`.
+    pub poller: &'static str,
     /// Each worker's own health.
     pub workers: Vec<WorkerHealth>,
     /// From the start of connecting until all clients were connected.

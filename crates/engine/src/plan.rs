@@ -42,6 +42,33 @@ pub struct Program {
     pub initial: Vars,
 }
 
+/// How workers wait for their connections, and read and write them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum PollerChoice {
+    /// `io_uring` where it is to be had and has something to give, without a
+    /// word where not.
+    #[default]
+    Auto,
+    /// Readiness, by epoll or kqueue.
+    Readiness,
+    /// `io_uring`, or no run. What it cannot carry stays with readiness:
+    /// connections with TLS, and while they are being made.
+    IoUring,
+}
+
+impl PollerChoice {
+    /// All, with the names that people choose them by. Where there is no epoll,
+    /// its name stands for what the system has instead.
+    pub const NAMED: [(&'static str, Self); 3] =
+        [("auto", Self::Auto), ("epoll", Self::Readiness), ("io-uring", Self::IoUring)];
+
+    /// The one of this name.
+    #[must_use]
+    pub fn by_name(name: &str) -> Option<Self> {
+        Self::NAMED.iter().find(|(known, _)| *known == name).map(|(_, choice)| *choice)
+    }
+}
+
 /// How SQL travels.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Protocol {
@@ -147,6 +174,8 @@ pub struct RunPlan {
     pub clients: NonZeroU32,
     /// Threads; at least 1 and at most `clients`.
     pub workers: NonZeroU32,
+    /// How workers wait.
+    pub poller: PollerChoice,
     /// How SQL travels.
     pub protocol: Protocol,
     /// Prepare every statement of every script when a client connects, so that

@@ -89,6 +89,18 @@ impl Poller {
         self.poll.registry().register(&mut SourceFd(&fd), Token(client as usize), want.into())
     }
 
+    /// Stops watching a client's socket. One that is closed leaves by itself.
+    pub(crate) fn remove(&self, fd: RawFd) -> io::Result<()> {
+        self.poll.registry().deregister(&mut SourceFd(&fd))
+    }
+
+    /// Readable while the next wait would end at once. For a worker that waits
+    /// for something else as well.
+    pub(crate) fn fd(&self) -> RawFd {
+        use std::os::fd::AsRawFd as _;
+        self.poll.as_raw_fd()
+    }
+
     /// Changes what a client's socket is watched for. Readiness that exists
     /// already is reported again.
     pub(crate) fn change(&self, fd: RawFd, client: u32, want: Want) -> io::Result<()> {

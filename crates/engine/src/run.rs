@@ -19,7 +19,7 @@ use pgdyno_script::random::Streams;
 use crate::connect::ConnectLimiter;
 use crate::observe::Observer;
 use crate::outcome::{Acknowledged, ClientError, ERRORS_KEPT_MAX, Ended, RunOutcome};
-use crate::plan::{ClockStart, DRAIN_MAX, Limit, RunPlan};
+use crate::plan::{ClockStart, DRAIN_MAX, Limit, PollerChoice, RunPlan};
 use crate::request::Requests;
 use crate::worker::{self, Clock, Control, FromWorker, Go, Interval, Setup, WorkerResult};
 
@@ -43,6 +43,9 @@ pub enum RunError {
         /// The system's words.
         error: std::io::Error,
     },
+    /// `io_uring` was asked for by name.
+    #[error("{0}")]
+    Poller(std::io::Error),
     /// A client could not connect.
     #[error("could not create connection for client {client}: {text}")]
     Connect {
@@ -120,7 +123,9 @@ fn make_setup(plan: RunPlan, observer: Arc<dyn Observer>) -> Result<Setup, RunEr
     });
     let limiter = plan.connect.rate.map(|rate| Arc::new(ConnectLimiter::new(rate)));
     let endpoints_told = worker::told_flags(&plan);
+    let on_ring = wants_ring(&plan)?;
     Ok(Setup {
+        on_ring,
         plan: Arc::new(plan),
         requests: Arc::new(requests),
         choice: Arc::new(choice),
@@ -132,6 +137,22 @@ fn make_setup(plan: RunPlan, observer: Arc<dyn Observer>) -> Result<Setup, RunEr
         limiter,
         endpoints_told,
     })
+}
+
+/// How workers wait where they wait for readiness.
+const READINESS: &str =
+    if cfg!(any(target_os = "linux", target_os = "android")) { "epoll" } else { "kqueue" };
+
+/// Whether the sessions shall run on `io_uring`, and it is to be had. A session
+/// for each transaction has nothing of it: the ring carries those that stay.
+fn wants_ring(plan: &RunPlan) -> Result<bool, RunError> {
+    match plan.poller {
+        PollerChoice::Readiness => Ok(false),
+        PollerChoice::Auto => Ok(!plan.reconnect && pgdyno_ring::probe().is_ok()),
+        PollerChoice::IoUring => {
+            pgdyno_ring::probe().map(|()| !plan.reconnect).map_err(RunError::Poller)
+        }
+    }
 }
 
 fn interval(plan: &RunPlan, connect_begin_ns: u64, begin_ns: u64) -> Interval {
@@ -405,6 +426,7 @@ fn outcome(
     let stop_ns = results.iter().map(|result| result.stop_ns).max().unwrap_or(u64::MAX);
     let measured_ns = ended_ns.min(stop_ns).saturating_sub(times.interval.start_ns);
     let queued = results.iter().map(|result| result.queued).sum();
+    let on_ring = results.iter().any(|result| result.on_ring);
     let clients_aborted = results.iter().map(|result| result.aborted).sum();
     let ended = if gathered.interrupted {
         Ended::Interrupted
@@ -424,6 +446,7 @@ fn outcome(
         acknowledged,
         queued,
         timeline: gathered.timeline.finish(),
+        poller: if on_ring { "io_uring" } else { READINESS },
         workers: results.into_iter().map(|result| result.health).collect(),
         connecting: times.connecting,
         measured: Duration::from_nanos(measured_ns),

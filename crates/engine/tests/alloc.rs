@@ -124,6 +124,7 @@ fn plan(server: &EmbeddedServer, text: &str, protocol: Protocol, transactions: u
         clients: NonZeroU32::new(CLIENTS).unwrap(),
         workers: NonZeroU32::new(WORKERS).unwrap(),
         protocol,
+        poller: pgdyno_engine::plan::PollerChoice::Auto,
         prepare_early: true,
         limit: Limit::Transactions(transactions),
         warmup: Duration::ZERO,

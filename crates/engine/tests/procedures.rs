@@ -205,6 +205,7 @@ fn plan(server: &EmbeddedServer, deeds: Deeds, protocol: Protocol) -> RunPlan {
         clients: NonZeroU32::new(CLIENTS).unwrap(),
         workers: NonZeroU32::new(2).unwrap(),
         protocol,
+        poller: pgdyno_engine::plan::PollerChoice::Auto,
         prepare_early: true,
         limit: Limit::Transactions(TRANSACTIONS),
         warmup: Duration::ZERO,

@@ -137,7 +137,7 @@ pub(crate) fn record(facts: &Facts<'_>, outcome: &RunOutcome) -> RunRecord {
             params: facts.workload.map_or_else(BTreeMap::new, params),
             scripts,
         },
-        plan: plan(facts),
+        plan: plan(facts, outcome),
         ended: ended(outcome),
         load: facts.load.map(load),
         reset: facts.reset.clone(),
@@ -208,7 +208,7 @@ fn params(workload: &dyn Workload) -> BTreeMap<String, String> {
     workload.params().into_iter().map(|(name, value)| (name.to_owned(), value)).collect()
 }
 
-fn plan(facts: &Facts<'_>) -> PlanRecord {
+fn plan(facts: &Facts<'_>, outcome: &RunOutcome) -> PlanRecord {
     let plan = facts.plan;
     PlanRecord {
         clients: plan.clients.get(),
@@ -240,7 +240,7 @@ fn plan(facts: &Facts<'_>) -> PlanRecord {
         isolation: facts.isolation.map(|level| level.to_string()),
         session_settings: session_settings(facts.opened),
         reconnect: plan.reconnect,
-        poller: pgdyno_engine::POLLER.to_owned(),
+        poller: outcome.poller.to_owned(),
         connect_rate: plan.connect.rate.map(|rate| rate.per_second),
         connect_burst: plan.connect.rate.map(|rate| rate.burst),
         session_age_s: plan.connect.session_age.map(|age| age.as_secs_f64()),

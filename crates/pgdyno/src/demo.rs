@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use crate::cli::{
-    AuditWhat, BackoffArg, DemoArgs, EndpointArgs, LoadArgs, OutputArgs, ProtocolArg, ResetWhen,
-    RetryArgs, RunArgs, TargetArgs, TargetStatsArg, WorkloadArgs,
+    AuditWhat, BackoffArg, DemoArgs, EndpointArgs, LoadArgs, OutputArgs, PollerArg, ProtocolArg,
+    ResetWhen, RetryArgs, RunArgs, TargetArgs, TargetStatsArg, WorkloadArgs,
 };
 use crate::failure::Failure;
 use crate::login::LoginArgs;
@@ -39,6 +39,7 @@ fn as_run(args: &DemoArgs) -> RunArgs {
             rate: None,
             rate_steady: false,
             timer_slack: std::time::Duration::ZERO,
+            poller: PollerArg::Auto,
             latency_limit: None,
             protocol: ProtocolArg::Prepared,
             reconnect: false,

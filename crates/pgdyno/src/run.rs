@@ -14,7 +14,8 @@ use std::time::Duration;
 
 use pgdyno_engine::load::{LoadReport, is_unfinished};
 use pgdyno_engine::plan::{
-    Backoff, ChoiceStream, ClockStart, Limit, Program, Protocol, Rate, RetryPolicy, RunPlan,
+    Backoff, ChoiceStream, ClockStart, Limit, PollerChoice, Program, Protocol, Rate, RetryPolicy,
+    RunPlan,
 };
 use pgdyno_record::{Audit, RunRecord, Store, StoreError, judge};
 use pgdyno_report::format;
@@ -23,7 +24,7 @@ use pgdyno_wire::options::Host;
 use pgdyno_workload::{Body, Choice, Terminals, Workload, make};
 
 use crate::assemble::{self, Facts};
-use crate::cli::{AuditWhat, IsolationArg, ProtocolArg, ResetWhen, RunArgs};
+use crate::cli::{AuditWhat, IsolationArg, PollerArg, ProtocolArg, ResetWhen, RunArgs};
 use crate::endpoints::Endpoints;
 use crate::failure::Failure;
 use crate::live::Live;
@@ -316,6 +317,11 @@ fn make_plan(
             ProtocolArg::Simple => Protocol::Simple,
             ProtocolArg::Extended => Protocol::Extended,
             ProtocolArg::Prepared => Protocol::Prepared,
+        },
+        poller: match load.poller {
+            PollerArg::Auto => PollerChoice::Auto,
+            PollerArg::Epoll => PollerChoice::Readiness,
+            PollerArg::IoUring => PollerChoice::IoUring,
         },
         prepare_early: !load.reconnect,
         limit,

@@ -57,6 +57,20 @@ impl Channel {
         }
     }
 
+    /// As [`Channel::close`], for a socket that something else holds as well,
+    /// such as a receive of `io_uring`: the connection ends all the same.
+    pub fn hang_up(self, last: &[u8]) {
+        let _ = calls::send_last(&self.socket, last);
+        self.end();
+    }
+
+    /// Ends the connection, and keeps the socket: whoever receives on it hears
+    /// of the end.
+    pub fn end(&self) {
+        // One that is not connected any more has ended.
+        let _ = self.socket.shutdown(std::net::Shutdown::Both);
+    }
+
     /// Receives what is there; 0 means that the server has closed.
     ///
     /// # Errors

@@ -291,7 +291,7 @@ pub(super) fn end_transaction(core: &mut Core, cx: Cx<'_>, client: &mut Client, 
         return end_is_open(core, cx, client);
     }
     if client.close_after {
-        session::close(client);
+        session::close(core, client);
         let before_ns = core.now_ns;
         let closing_us = (core.tick() - before_ns) / 1000;
         core.figures.tally().connections.close_us_sum += closing_us;
@@ -410,7 +410,7 @@ fn write_log(core: &mut Core, client: &Client, end: End, times: TransactionTimes
 
 /// The client has done all it was to do.
 pub(super) fn finish(core: &mut Core, client: &mut Client) -> Flow {
-    session::close(client);
+    session::close(core, client);
     client.state = State::Finished;
     core.live -= 1;
     Flow::Wait

@@ -102,12 +102,21 @@ pub(super) struct Session {
     pub(super) prepared: Prepared,
     /// The socket is watched for writing as well.
     pub(super) watches_write: bool,
+    /// Its key on the ring; 0 while readiness is waited for.
+    pub(super) generation: u32,
+    /// The ring's turn in which it last queued bytes.
+    pub(super) queued_turn: u32,
     pub(super) status: TransactionStatus,
 }
 
 impl Session {
     pub(super) fn fd(&self) -> i32 {
         self.channel.as_raw_fd()
+    }
+
+    /// It receives and sends by the ring.
+    pub(super) const fn is_on_ring(&self) -> bool {
+        self.generation != 0
     }
 }
 

@@ -11,6 +11,7 @@ use std::time::Instant;
 
 use pgdyno_record::latency::Latencies;
 use pgdyno_record::timeline::Second;
+use pgdyno_ring::Ring;
 use pgdyno_script::random::Prng;
 
 use super::endpoints::Endpoints;
@@ -138,6 +139,12 @@ pub(super) struct Core {
     /// The clock as last read: after the last bytes came in, or a wait ended.
     pub(super) now_ns: u64,
     pub(super) poller: Poller,
+    /// What carries the sessions while they run, where it is `io_uring`.
+    pub(super) ring: Option<Ring>,
+    /// The last key that a session on the ring was given.
+    pub(super) generation: u32,
+    /// Clients with more to send than one request in this turn of the ring.
+    pub(super) later: Vec<u32>,
     pub(super) timers: Timers,
     pub(super) figures: Figures,
     pub(super) endpoints: Endpoints,

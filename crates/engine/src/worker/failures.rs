@@ -412,7 +412,7 @@ fn end_client(
         State::Connecting | State::Awaiting(Awaited::Preparation) => None,
         _ => place(cx, client),
     };
-    session::close(client);
+    session::close(core, client);
     client.state = State::Aborted;
     core.live -= 1;
     core.aborted += 1;

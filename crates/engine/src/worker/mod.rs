@@ -16,11 +16,13 @@ mod prepared;
 mod procedure;
 mod renew;
 mod replies;
+mod ring;
 mod schedule;
 mod session;
 mod start;
 mod usage;
 
+use std::io;
 use std::sync::mpsc::Receiver;
 use std::time::Duration;
 
@@ -36,7 +38,7 @@ use self::log::Log;
 pub(crate) use self::measure::Interval;
 pub(crate) use self::session::ConnectError;
 pub(crate) use self::start::{Setup, start};
-use crate::plan::RunPlan;
+use crate::plan::{PollerChoice, RunPlan};
 use crate::poller::{Poller, Timeout};
 use crate::prefetch;
 use crate::request::Requests;
@@ -92,6 +94,8 @@ pub(crate) struct WorkerResult {
     pub(crate) warmup: Tally,
     pub(crate) drain: Tally,
     pub(crate) health: WorkerHealth,
+    /// Its sessions ran on `io_uring`.
+    pub(crate) on_ring: bool,
     pub(crate) aborted: u32,
     /// Scheduled starts that had passed without a client to make them.
     pub(crate) queued: u64,
@@ -133,6 +137,8 @@ pub(crate) struct Worker {
     clients: Vec<Client>,
     setup: Setup,
     buffer: Vec<u8>,
+    /// While the sessions are on a ring: where their answers arrive.
+    reception: Option<ring::Reception>,
 }
 
 impl Worker {
@@ -147,13 +153,27 @@ impl Worker {
             stores: setup.stores,
             reads_rows: setup.stores || setup.plan.terminals.is_some(),
         };
-        let connected = cx.plan.reconnect || self.connect_all(cx);
+        let connected = cx.plan.reconnect || self.connect_all(cx) && self.take_ring(cx);
         self.core.tell(FromWorker::Ready { connected });
         match go.recv() {
             Ok(Go::Begin(interval)) if connected => self.drive(cx, interval),
             _ => {}
         }
         self.finish()
+    }
+
+    /// From now on the sessions run on a ring, where that is wanted. False where
+    /// somebody asked for it by name and it cannot be.
+    fn take_ring(&mut self, cx: Cx<'_>) -> bool {
+        let Err(error) = (if self.setup.on_ring { self.board() } else { Ok(()) }) else {
+            return true;
+        };
+        if cx.plan.poller == PollerChoice::IoUring {
+            self.core.start_failure = Some((0, error.into()));
+            return false;
+        }
+        self.core.debug(|| error.to_string());
+        true
     }
 
     /// Makes all sessions, some at a time; false where one failed.
@@ -231,7 +251,7 @@ impl Worker {
     /// How long nothing but sockets can need the worker; at most `left_max`.
     fn until_next(&self, left_max: Duration) -> Timeout {
         let core = &self.core;
-        if !core.again.is_empty() || !core.broken.is_empty() {
+        if !core.again.is_empty() || !core.broken.is_empty() || !core.later.is_empty() {
             return Timeout { left: Duration::ZERO, at_ns: 0 };
         }
         let due_ns = core.timers.next_due().unwrap_or(u64::MAX).min(core.figures.next_turn_ns());
@@ -244,21 +264,14 @@ impl Worker {
 
     /// One wait, and service for all that it brought.
     fn turn(&mut self, cx: Cx<'_>, timeout: Timeout) {
-        if let Err(error) = self.core.poller.wait(Some(timeout)) {
-            self.core.error(&format!("could not wait for the connections: {error}"));
-            self.core.gave_up = true;
-            self.core.control.abandon();
+        let waited = match self.turn_ring(cx, timeout) {
+            Ok(false) => self.turn_readiness(cx, timeout),
+            other => other.map(|_| ()),
+        };
+        if let Err(error) = waited {
+            self.cannot_wait(&error);
             return;
         }
-        let woken_ns = self.core.tick();
-        let mut ready = std::mem::take(&mut self.core.ready_clients);
-        self.core.poller.ready(&mut ready);
-        for (at, (index, closed)) in ready.iter().enumerate() {
-            self.fetch(ready.get(at + 1));
-            self.note_delay(self.core.now_ns - woken_ns);
-            self.serve(cx, *index as usize, *closed);
-        }
-        self.core.ready_clients = ready;
         let mut woken = 0;
         // Only those due by now: a script that sleeps for no time would never
         // let the sockets have their turn.
@@ -277,6 +290,28 @@ impl Worker {
             advance::advance(&mut self.core, cx, client);
         }
         self.serve_queues(cx);
+    }
+
+    /// One wait of the poller, and service for the sockets that are ready.
+    fn turn_readiness(&mut self, cx: Cx<'_>, timeout: Timeout) -> io::Result<()> {
+        self.core.poller.wait(Some(timeout))?;
+        let woken_ns = self.core.tick();
+        let mut ready = std::mem::take(&mut self.core.ready_clients);
+        self.core.poller.ready(&mut ready);
+        for (at, (index, closed)) in ready.iter().enumerate() {
+            self.fetch(ready.get(at + 1));
+            self.note_delay(self.core.now_ns - woken_ns);
+            self.serve(cx, *index as usize, *closed);
+        }
+        self.core.ready_clients = ready;
+        Ok(())
+    }
+
+    #[cold]
+    fn cannot_wait(&mut self, error: &io::Error) {
+        self.core.error(&format!("could not wait for the connections: {error}"));
+        self.core.gave_up = true;
+        self.core.control.abandon();
     }
 
     /// Asks for the memory of the client that is served next.
@@ -315,7 +350,12 @@ impl Worker {
     fn serve(&mut self, cx: Cx<'_>, index: usize, closed: bool) {
         let Some(client) = self.clients.get_mut(index) else { return };
         let core = &mut self.core;
-        if client.session.is_some() {
+        if let Some(session) = &client.session {
+            if session.is_on_ring() {
+                // Room to write: what comes is the ring's.
+                session::send_now(core, client);
+                return;
+            }
             match replies::read(core, cx, client, &mut self.buffer, closed) {
                 replies::Read::Drained => {}
                 replies::Read::Lost(error) => {
@@ -323,16 +363,23 @@ impl Worker {
                     return;
                 }
             }
-            if !client.is_awaiting()
-                && let Some(fatal) = client.replies.fatal.take()
-            {
-                // The server says something while nothing was asked.
-                failures::fatal(core, cx, client, &fatal);
-                return;
-            }
             if client.session.as_ref().is_some_and(|session| session.watches_write) {
-                session::flush(core, client);
+                session::send_now(core, client);
             }
+        }
+        self.answered(cx, index);
+    }
+
+    /// Moves a client on, whatever has come for it.
+    #[inline]
+    fn answered(&mut self, cx: Cx<'_>, index: usize) {
+        let (core, client) = (&mut self.core, &mut self.clients[index]);
+        if !client.is_awaiting()
+            && let Some(fatal) = client.replies.fatal.take()
+        {
+            // The server says something while nothing was asked.
+            failures::fatal(core, cx, client, &fatal);
+            return;
         }
         advance::advance(core, cx, client);
     }
@@ -378,8 +425,12 @@ impl Worker {
     fn finish(mut self) -> WorkerResult {
         let ended_ns = self.core.tick();
         for client in &mut self.clients {
-            session::close(client);
+            session::close(&mut self.core, client);
         }
+        let on_ring = self.core.ring.is_some();
+        // Its descriptor is this thread's own.
+        self.core.ring = None;
+        self.reception = None;
         let unix_us = self.core.clock.unix_us(ended_ns);
         if let Some(log) = &mut self.core.log
             && let Err(error) = log.finish(unix_us)
@@ -394,10 +445,10 @@ impl Worker {
             self.core.tell(FromWorker::Second { worker: self.core.index, second, closing: true });
         }
         self.core.tell(FromWorker::Ended { worker: self.core.index });
-        self.into_result(ended_ns)
+        self.into_result(ended_ns, on_ring)
     }
 
-    fn into_result(self, ended_ns: u64) -> WorkerResult {
+    fn into_result(self, ended_ns: u64, on_ring: bool) -> WorkerResult {
         let core = self.core;
         let mut figures = core.figures;
         if !core.schedule.exists() {
@@ -420,6 +471,7 @@ impl Worker {
             warmup: figures.warmup,
             drain: figures.drain,
             health,
+            on_ring,
             aborted: core.aborted,
             queued: core.schedule.queued(),
             gave_up: core.gave_up,

@@ -154,7 +154,7 @@ pub(super) fn look(core: &mut Core, client: &mut Client) {
         client.state,
         State::Throttled { .. } | State::Pausing { .. } | State::Ramping { .. }
     ) {
-        session::close(client);
+        session::close(core, client);
     }
 }
 
@@ -174,7 +174,7 @@ pub(super) fn lost(
     if let Some(endpoint) = tally.endpoints.get_mut(client.slot as usize) {
         endpoint.lost += 1;
     }
-    session::close(client);
+    session::close(core, client);
     client.out.clear();
     client.replies.forget();
     client.in_pipeline = false;

@@ -72,6 +72,38 @@ pub(super) fn read(
     }
 }
 
+/// Scans bytes that came by the ring.
+#[inline]
+pub(super) fn received(core: &mut Core, cx: Cx<'_>, client: &mut Client, bytes: &[u8]) {
+    let Some(session) = &mut client.session else { return };
+    core.tick();
+    if session.partial.is_empty() {
+        scan(core, cx, client, bytes);
+    } else {
+        received_more(core, cx, client, bytes);
+    }
+}
+
+/// The rest of a message, or a part of the rest.
+#[inline(never)]
+fn received_more(core: &mut Core, cx: Cx<'_>, client: &mut Client, bytes: &[u8]) {
+    let Some(session) = &mut client.session else { return };
+    let length = backend::frame_len(&session.partial);
+    session.partial.extend_from_slice(bytes);
+    if length.is_some_and(|length| session.partial.len() < length) {
+        return;
+    }
+    let mut joined = std::mem::take(&mut session.partial);
+    scan(core, cx, client, &joined);
+    if let Some(session) = &mut client.session
+        && session.partial.capacity() == 0
+        && joined.capacity() <= PARTIAL_KEEP_MAX
+    {
+        joined.clear();
+        session.partial = joined;
+    }
+}
+
 /// Handles all whole messages in `bytes` and keeps the rest. Gives back how
 /// long the buffer must be for the message that is incomplete.
 fn scan(core: &mut Core, cx: Cx<'_>, client: &mut Client, bytes: &[u8]) -> usize {

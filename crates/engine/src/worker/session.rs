@@ -9,7 +9,7 @@ use pgdyno_wire::frontend;
 use super::client::{Attempt, Awaited, Client, Replies, Session, State};
 use super::core::Core;
 use super::prepared::Prepared;
-use super::{Cx, Flow, renew};
+use super::{Cx, Flow, renew, ring};
 use crate::plan::Protocol;
 use crate::poller::Want;
 
@@ -111,6 +111,7 @@ fn established(core: &mut Core, cx: Cx<'_>, client: &mut Client) -> Result<Flow,
     };
     result?;
     client.session = Some(session);
+    ring::join(core, client);
     client.replies = Replies::default();
     let now_ns = core.tick();
     let setup_us = now_ns.saturating_sub(client.connect_begin_ns) / 1000;
@@ -130,6 +131,8 @@ fn open_session(connected: Connected, statements: usize) -> Session {
         skip: 0,
         sent: 0,
         watches_write: false,
+        generation: 0,
+        queued_turn: 0,
         status: pgdyno_wire::backend::TransactionStatus::Idle,
         prepared: Prepared::none_of(statements),
     }
@@ -176,9 +179,16 @@ pub(super) fn lend_buffer(core: &mut Core, client: &mut Client) {
     }
 }
 
+/// Sends the client's requests: at once, or by the ring with those of others.
+pub(super) fn flush(core: &mut Core, client: &mut Client) {
+    if !ring::takes(core, client) {
+        send_now(core, client);
+    }
+}
+
 /// Hands the socket what it takes of the client's requests, and watches for
 /// room where it does not take all. A broken socket shows when it is read.
-pub(super) fn flush(core: &mut Core, client: &mut Client) {
+pub(super) fn send_now(core: &mut Core, client: &mut Client) {
     let Some(session) = &mut client.session else {
         client.out.clear();
         return;
@@ -195,7 +205,7 @@ pub(super) fn flush(core: &mut Core, client: &mut Client) {
             // The server's last words, if any, are still to be read.
             Err(_) => {
                 session.sent = client.out.len();
-                core.broken.push(client.index);
+                broke(core, client.index, session);
             }
         }
     }
@@ -224,20 +234,40 @@ fn watch(core: &mut Core, index: u32, session: &mut Session, blocked: bool) {
     if blocked == session.watches_write {
         return;
     }
-    let want = if blocked { Want::Write } else { Want::Read };
-    if core.poller.change(session.fd(), index, want).is_ok() {
+    let fd = session.fd();
+    let watched = match (session.is_on_ring(), blocked) {
+        (false, true) => core.poller.change(fd, index, Want::Write),
+        (false, false) => core.poller.change(fd, index, Want::Read),
+        // What comes is the ring's; the poller only tells of room.
+        (true, true) => core.poller.add(fd, index, Want::Write),
+        (true, false) => core.poller.remove(fd),
+    };
+    if watched.is_ok() {
         session.watches_write = blocked;
+    } else {
+        broke(core, index, session);
+    }
+}
+
+/// The socket can no longer be written to. It is read to its end.
+fn broke(core: &mut Core, index: u32, session: &Session) {
+    if session.is_on_ring() {
+        session.channel.end();
     } else {
         core.broken.push(index);
     }
 }
 
 /// Ends the session, politely where the socket takes it.
-pub(super) fn close(client: &mut Client) {
+pub(super) fn close(core: &mut Core, client: &mut Client) {
     let Some(session) = client.session.take() else { return };
     client.out.clear();
     frontend::terminate(&mut client.out);
-    // A socket that is closed leaves the poller by itself.
-    session.channel.close(&client.out);
+    if session.is_on_ring() {
+        ring::leave(core, session, &client.out);
+    } else {
+        // A socket that is closed leaves the poller by itself.
+        session.channel.close(&client.out);
+    }
     client.out.clear();
 }

@@ -39,6 +39,8 @@ pub(crate) struct Setup {
     pub(crate) choice: Arc<ScriptChoice>,
     pub(crate) streams: Streams,
     pub(crate) stores: bool,
+    /// Sessions run on `io_uring`.
+    pub(crate) on_ring: bool,
     pub(crate) observer: Arc<dyn Observer>,
     pub(crate) control: Arc<Control>,
     pub(crate) clock: Clock,
@@ -91,6 +93,9 @@ pub(crate) fn start(
         clock: setup.clock,
         now_ns: 0,
         poller,
+        ring: None,
+        generation: 0,
+        later: Vec::new(),
         timers: Timers::with_capacity(clients.len()),
         figures: Figures::new(tally),
         endpoints: Endpoints::new(plan, &setup.endpoints_told),
@@ -118,7 +123,7 @@ pub(crate) fn start(
         name: Vec::new(),
     };
     let buffer = vec![0; BUFFER_BYTES];
-    Ok((Worker { core, clients, setup: setup.clone(), buffer }, waker))
+    Ok((Worker { core, clients, setup: setup.clone(), buffer, reception: None }, waker))
 }
 
 fn endpoint_tallies(plan: &RunPlan) -> Vec<EndpointTally> {

@@ -47,6 +47,7 @@ pub(crate) fn plan(server: &NullServer, clients: u32, time: Duration) -> RunPlan
         clients: NonZeroU32::new(clients).unwrap(),
         workers: NonZeroU32::MIN,
         protocol: Protocol::Simple,
+        poller: pgdyno_engine::plan::PollerChoice::Auto,
         prepare_early: false,
         limit: Limit::Duration(time),
         warmup: Duration::ZERO,

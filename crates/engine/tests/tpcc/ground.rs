@@ -144,6 +144,7 @@ impl Ground {
             clients: NonZeroU32::new(clients).unwrap(),
             workers: NonZeroU32::MIN,
             protocol: Protocol::Prepared,
+            poller: pgdyno_engine::plan::PollerChoice::Auto,
             prepare_early: true,
             limit: Limit::Transactions(transactions),
             warmup: Duration::ZERO,

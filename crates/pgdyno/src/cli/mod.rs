@@ -14,7 +14,8 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 pub(crate) use emulate::{EmulateArgs, Emulated};
 pub(crate) use endpoints::{BalanceArg, EndpointArgs};
 pub(crate) use run::{
-    AuditWhat, IsolationArg, LoadArgs, ProtocolArg, ResetWhen, RetryArgs, RunArgs, TargetStatsArg,
+    AuditWhat, IsolationArg, LoadArgs, PollerArg, ProtocolArg, ResetWhen, RetryArgs, RunArgs,
+    TargetStatsArg,
 };
 pub(crate) use size::SizeArgs;
 pub(crate) use values::BackoffArg;

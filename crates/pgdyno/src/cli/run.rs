@@ -93,6 +93,10 @@ pub(crate) struct LoadArgs {
     /// How SQL travels
     #[arg(short = 'M', long, value_enum, default_value_t = ProtocolArg::Prepared)]
     pub(crate) protocol: ProtocolArg,
+    /// How to wait for the connections: io-uring hands all requests of a turn to the kernel at
+    /// once; auto takes it where it helps and is allowed
+    #[arg(long, value_enum, default_value_t = PollerArg::Auto)]
+    pub(crate) poller: PollerArg,
     /// A new connection for each transaction
     #[arg(short = 'C', long)]
     pub(crate) reconnect: bool,
@@ -158,6 +162,13 @@ pub(crate) enum ProtocolArg {
     Simple,
     Extended,
     Prepared,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum PollerArg {
+    Auto,
+    Epoll,
+    IoUring,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]

@@ -62,6 +62,7 @@ pub enum Id {
     ContinueOnError,
     LatencyPercentiles,
     Json,
+    Poller,
 }
 
 /// In which mode an option may stand.
@@ -395,6 +396,10 @@ pub const OPTIONS: &[Opt] = &[
     opt((Id::Json, LONG, "json"), "FILE", Mode::Bench,
         help![Extra 2 "write the results to FILE as JSON"])
         .good("out.json"),
+    opt((Id::Poller, LONG, "poller"), "auto|epoll|io-uring", Mode::Bench,
+        help![Extra 4 "how to wait for the connections (default: auto)"])
+        .good("epoll")
+        .bad(&[("select", "invalid poller: \"select\"")]),
 ];
 
 /// The scanner's list.
@@ -503,7 +508,7 @@ mod tests {
             assert_eq!(option.id as usize, at, "{}", option.long);
             assert!(!option.help.is_empty(), "{} has no help", option.long);
         }
-        assert_eq!(Id::Json as usize + 1, OPTIONS.len());
+        assert_eq!(Id::Poller as usize + 1, OPTIONS.len());
         let names: BTreeSet<_> = OPTIONS.iter().map(|o| o.long).collect();
         assert_eq!(names.len(), OPTIONS.len());
         let letters: Vec<_> = OPTIONS.iter().filter_map(|o| o.short).collect();

@@ -7,6 +7,8 @@
 use std::ffi::OsString;
 use std::time::Duration;
 
+use pgdyno_engine::plan::PollerChoice;
+
 use super::message::{Fatal, Level};
 use super::scripts::Library;
 use super::typed::{PartitionMethod, QueryMode, Typed, TypedBench, TypedConnection, TypedInit};
@@ -174,6 +176,8 @@ pub struct BenchPlan {
     pub percentiles: Vec<f64>,
     /// `--json`
     pub json: Option<OsString>,
+    /// `--poller`
+    pub poller: PollerChoice,
 }
 
 impl PgbenchPlan {
@@ -356,6 +360,7 @@ impl BenchPlan {
             continue_on_error: typed.continue_on_error,
             percentiles: typed.percentiles,
             json: typed.json,
+            poller: typed.poller,
         })
     }
 }

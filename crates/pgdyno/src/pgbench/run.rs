@@ -100,6 +100,7 @@ fn engine_plan(
             QueryMode::Extended => Protocol::Extended,
             QueryMode::Prepared => Protocol::Prepared,
         },
+        poller: plan.poller,
         prepare_early: false,
         limit: match plan.until {
             Until::Transactions(count) => Limit::Transactions(count.into()),

@@ -7,6 +7,7 @@
 
 use std::ffi::{OsStr, OsString};
 
+use pgdyno_engine::plan::PollerChoice;
 use pgdyno_script::choice::parse_define;
 
 use super::cnum::{self, IntError};
@@ -136,6 +137,8 @@ pub struct TypedBench {
     pub verbose_errors: bool,
     /// `--continue-on-error`.
     pub continue_on_error: bool,
+    /// `--poller`.
+    pub poller: PollerChoice,
     /// `--latency-percentiles`.
     pub percentiles: Vec<f64>,
     /// `--json`.
@@ -336,6 +339,10 @@ impl TypedBench {
             }
             Id::LatencyPercentiles => self.percentiles = percentiles(value)?,
             Id::Json => self.json = Some(raw.to_owned()),
+            Id::Poller => {
+                self.poller = PollerChoice::by_name(value)
+                    .ok_or_else(|| Fatal::new(format!("invalid poller: \"{value}\"")))?;
+            }
             _ => self.take_switch(id),
         }
         Ok(())

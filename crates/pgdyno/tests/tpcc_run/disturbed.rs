@@ -52,6 +52,7 @@ pub(crate) fn plan(server: &EmbeddedServer, params: Params, terminals: TpccTermi
         clients: NonZeroU32::new(CLIENTS).unwrap(),
         workers: NonZeroU32::new(2).unwrap(),
         protocol: Protocol::Prepared,
+        poller: pgdyno_engine::plan::PollerChoice::Auto,
         prepare_early: true,
         limit: Limit::Transactions(80),
         warmup: Duration::ZERO,

@@ -1,0 +1,231 @@
+//! Sessions that are carried by `io_uring` while they run.
+//!
+//! A turn of the ring is one system call: it hands over all requests that were
+//! made since the last one, and waits for answers. What the ring cannot carry
+//! stays with readiness, which the ring waits for as well: sessions in the
+//! making, those with TLS, a socket that is full.
+//!
+//! A request waits until the turn's other answers are served, a microsecond for
+//! each. Its transaction began when it was made, so that is part of its latency,
+//! as is with readiness the time that others' answers wait to be read.
+
+use std::io;
+use std::time::Duration;
+
+use pgdyno_ring::{Event, Filled, Inbox, Key};
+
+use super::client::{Client, Session};
+use super::core::Core;
+use super::{Cx, Worker, replies, session};
+use crate::poller::Timeout;
+use crate::prefetch;
+
+/// A longer request, a pipeline's for example, is sent by itself: it would hold
+/// up those of others, and its memory with it.
+const SEND_BYTES_MAX: usize = 16 * 1024;
+
+/// The worker's side of the ring.
+#[derive(Debug)]
+pub(super) struct Reception {
+    inbox: Inbox,
+    /// What the last wait brought; kept for its memory.
+    events: Vec<Event>,
+}
+
+/// Moves a session to the ring, where there is one and it can carry it.
+pub(super) fn join(core: &mut Core, client: &mut Client) {
+    let (Some(ring), Some(session)) = (&mut core.ring, &mut client.session) else { return };
+    if session.channel.is_tls() || core.poller.remove(session.fd()).is_err() {
+        return;
+    }
+    core.generation = core.generation % (Key::GENERATIONS - 1) + 1;
+    session.generation = core.generation;
+    receive(ring, client.index, session);
+}
+
+/// Ends a session on the ring. What it has queued leaves first: its descriptor
+/// may be another connection's before the turn is over.
+pub(super) fn leave(core: &mut Core, session: Session, last: &[u8]) {
+    if let Some(ring) = &mut core.ring
+        && session.queued_turn == ring.turn()
+    {
+        // Where the kernel takes nothing any more, the next wait says so.
+        let _ = ring.submit();
+    }
+    session.channel.hang_up(last);
+}
+
+/// Queues the client's request, where its session is on the ring. False where
+/// it must be sent at once instead.
+#[inline]
+pub(super) fn takes(core: &mut Core, client: &mut Client) -> bool {
+    let (Some(ring), Some(session)) = (&mut core.ring, &mut client.session) else { return false };
+    if !session.is_on_ring() || client.out.is_empty() {
+        return false;
+    }
+    if session.queued_turn == ring.turn() {
+        core.later.push(client.index);
+        return true;
+    }
+    if session.watches_write || client.out.len() > SEND_BYTES_MAX {
+        return false;
+    }
+    session.queued_turn = ring.turn();
+    let bytes = std::mem::take(&mut client.out);
+    if core.spare_out.capacity() == 0 {
+        core.spare_out = ring.spare();
+    }
+    let key = Key { index: client.index, generation: session.generation };
+    if ring.send(session.fd(), key, bytes).is_err() {
+        session.channel.end();
+    }
+    true
+}
+
+/// Where the kernel takes no request, the session ends as a lost one does.
+fn receive(ring: &mut pgdyno_ring::Ring, index: u32, session: &Session) {
+    let key = Key { index, generation: session.generation };
+    if ring.receive(session.fd(), key).is_err() {
+        session.channel.end();
+    }
+}
+
+impl Worker {
+    /// Moves the sessions to a ring, if there is one that the ring can carry.
+    ///
+    /// # Errors
+    /// The kernel has refused what it allowed at the start of the run.
+    pub(super) fn board(&mut self) -> io::Result<()> {
+        let plain = |client: &Client| {
+            client.session.as_ref().is_some_and(|session| !session.channel.is_tls())
+        };
+        if !self.clients.iter().any(plain) {
+            return Ok(());
+        }
+        let (mut ring, inbox) = pgdyno_ring::open(self.clients.len())?;
+        ring.watch(self.core.poller.fd())?;
+        self.core.ring = Some(ring);
+        self.reception = Some(Reception { inbox, events: Vec::new() });
+        for client in &mut self.clients {
+            join(&mut self.core, client);
+        }
+        Ok(())
+    }
+
+    /// One wait of the ring, and service for all that it brought. False where
+    /// there is no ring.
+    ///
+    /// # Errors
+    /// The system's, where it can no longer be waited for anything.
+    pub(super) fn turn_ring(&mut self, cx: Cx<'_>, timeout: Timeout) -> io::Result<bool> {
+        let Some(mut reception) = self.reception.take() else { return Ok(false) };
+        let result = self.wait_ring(&mut reception, timeout);
+        if result.is_ok() {
+            self.serve_ring(cx, &mut reception);
+        }
+        self.reception = Some(reception);
+        result.map(|()| true)
+    }
+
+    fn wait_ring(&mut self, reception: &mut Reception, timeout: Timeout) -> io::Result<()> {
+        let Some(ring) = &mut self.core.ring else { return Ok(()) };
+        // The ring's wait counts from now on, and the clock was read before the
+        // last client was served.
+        let now_ns = self.core.clock.monotonic_ns(self.core.clock.now_ns());
+        let left = match timeout.left {
+            Duration::ZERO => Duration::ZERO,
+            _ => Duration::from_nanos(timeout.at_ns.saturating_sub(now_ns)),
+        };
+        ring.wait(&mut reception.inbox, Some(left), &mut reception.events)
+    }
+
+    fn serve_ring(&mut self, cx: Cx<'_>, reception: &mut Reception) {
+        let woken_ns = self.core.tick();
+        let Reception { inbox, events } = reception;
+        let mut events = events.drain(..);
+        while let Some(event) = events.next() {
+            let next = events.as_slice().first().and_then(Event::index);
+            if let Some(client) = next.and_then(|index| self.clients.get(index as usize)) {
+                prefetch::start_of(client, Client::HOT_BYTES);
+            }
+            self.note_delay(self.core.now_ns - woken_ns);
+            self.serve_event(cx, inbox, event);
+        }
+        for _ in 0..self.core.later.len() {
+            let Some(index) = self.core.later.pop() else { break };
+            session::flush(&mut self.core, &mut self.clients[index as usize]);
+        }
+    }
+
+    fn serve_event(&mut self, cx: Cx<'_>, inbox: &mut Inbox, event: Event) {
+        match event {
+            Event::Received { key, buffer, armed } => self.received(cx, inbox, key, buffer, armed),
+            Event::Starved { key } => self.receive_again(key),
+            Event::Ended { key, error } if self.session(key).is_some() => {
+                self.lost(cx, key.index as usize, error.as_ref());
+            }
+            Event::Ended { .. } => {}
+            Event::Unsent { key, bytes, taken } => self.unsent(key, bytes, taken),
+            Event::Readable => self.serve_readiness(cx),
+        }
+    }
+
+    #[inline]
+    fn received(&mut self, cx: Cx<'_>, inbox: &mut Inbox, key: Key, buffer: Filled, armed: bool) {
+        if self.session(key).is_some() {
+            let client = &mut self.clients[key.index as usize];
+            replies::received(&mut self.core, cx, client, inbox.bytes(&buffer));
+            self.answered(cx, key.index as usize);
+        }
+        inbox.give_back(buffer);
+        if !armed {
+            self.receive_again(key);
+        }
+    }
+
+    /// The session that a completion is for, unless it is gone.
+    #[inline]
+    fn session(&mut self, key: Key) -> Option<&mut Session> {
+        let session = self.clients.get_mut(key.index as usize)?.session.as_mut()?;
+        (session.generation == key.generation).then_some(session)
+    }
+
+    fn receive_again(&mut self, key: Key) {
+        let clients = &self.clients;
+        let session = clients.get(key.index as usize).and_then(|client| client.session.as_ref());
+        if let (Some(ring), Some(session)) = (&mut self.core.ring, session)
+            && session.generation == key.generation
+        {
+            receive(ring, key.index, session);
+        }
+    }
+
+    /// The socket was full or is broken. What is left goes before what has been
+    /// added since, and the poller tells when there is room.
+    #[cold]
+    fn unsent(&mut self, key: Key, mut bytes: Vec<u8>, taken: io::Result<usize>) {
+        let Some(session) = self.session(key) else { return };
+        match taken {
+            Ok(taken) => {
+                let client = &mut self.clients[key.index as usize];
+                bytes.drain(..taken);
+                bytes.append(&mut client.out);
+                client.out = bytes;
+                session::send_now(&mut self.core, client);
+            }
+            // The end follows, behind the server's last words.
+            Err(_) => session.channel.end(),
+        }
+    }
+
+    fn serve_readiness(&mut self, cx: Cx<'_>) {
+        if let Err(error) = self.turn_readiness(cx, Timeout { left: Duration::ZERO, at_ns: 0 }) {
+            self.cannot_wait(&error);
+        }
+        if let Some(ring) = &mut self.core.ring
+            && let Err(error) = ring.watch(self.core.poller.fd())
+        {
+            self.cannot_wait(&error);
+        }
+    }
+}
