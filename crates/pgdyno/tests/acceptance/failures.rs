@@ -23,7 +23,8 @@ fn attempt(room: &Room, password: &str, target: &str) -> Outcome {
 
 /// What clients of a server learn that is killed whole. A backend may see that its
 /// postmaster is gone before it is killed itself, and then says so before it hangs up.
-const KILLED: [&str; 2] = ["unexpected postmaster exit", "closed the connection unexpectedly"];
+pub(crate) const KILLED: [&str; 2] =
+    ["unexpected postmaster exit", "closed the connection unexpectedly"];
 
 /// One error that holds all of `words`, exit code 2, nothing on standard
 /// output, and no record, because nothing was measured.

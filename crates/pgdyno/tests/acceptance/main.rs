@@ -14,6 +14,8 @@ mod honest;
 mod liars;
 mod login;
 mod output;
+#[cfg(target_os = "linux")]
+mod pollers;
 mod same_work;
 mod scripts;
 mod sharding;
