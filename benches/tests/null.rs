@@ -66,9 +66,9 @@ fn a_rate_is_kept() {
     server.stop().unwrap();
 }
 
-/// The client over `io_uring` has every request answered once, in more turns
-/// than it has room for submissions; where it is forbidden it says so before
-/// anything is sent.
+/// The client over `io_uring` has every request answered once, also by more
+/// clients than there is room for submissions or buffers; where it is forbidden
+/// it says so before anything is sent.
 #[test]
 fn io_uring_answers_every_request() {
     let dir = tempfile::tempdir().unwrap();

@@ -1,80 +1,113 @@
 //! The measured interval: queue the sends, one system call, count.
 
-use std::io;
-use std::os::fd::{AsRawFd, RawFd};
+use std::io::{self, ErrorKind};
+use std::os::fd::AsRawFd;
 use std::time::Instant;
+
+use pgdyno_ring::{Event, Inbox, Key, Ring};
 
 use crate::floor::drive::SILENCE_MAX;
 use crate::floor::{Client, Length};
 
-use super::ring::{Event, Ring};
-
 /// Runs the clients and gives the number of answers.
 pub(super) fn drive(clients: &mut [Client], length: Length) -> io::Result<u64> {
-    for client in clients.iter() {
-        // A receive on a non-blocking socket gives up where nothing has come;
-        // on a blocking one the kernel keeps it until something comes.
-        client.socket.set_nonblocking(false)?;
-    }
-    let sockets: Vec<RawFd> = clients.iter().map(|client| client.socket.as_raw_fd()).collect();
-    // Copies, because a client changes while its request is with the kernel.
-    let requests: Vec<Box<[u8]>> = clients.iter().map(|client| client.request.clone()).collect();
-    // One for each answer that can be on its way.
-    let mut ring = Ring::new(&sockets, clients.len(), SILENCE_MAX)?;
-    let answers = turns(&mut ring, clients, &requests, length)?;
+    let (ring, inbox) = pgdyno_ring::open(clients.len())?;
+    let mut run = Run { ring, inbox, clients, answers: 0, waiting: 0 };
+    run.turns(length)?;
     own_threads_only()?;
-    Ok(answers)
+    Ok(run.answers)
 }
 
-fn turns<'a>(
-    ring: &mut Ring<'a>,
-    clients: &mut [Client],
-    requests: &'a [Box<[u8]>],
-    length: Length,
-) -> io::Result<u64> {
-    let deadline = match length {
-        Length::Time(time) => Some(Instant::now() + time),
-        Length::Transactions(_) => None,
-    };
-    let mut answers = 0;
-    let mut waiting = 0_usize;
-    for (slot, client) in clients.iter_mut().enumerate() {
-        ring.arm(slot)?;
-        if client.begin(false) {
-            ring.send(slot, &requests[slot])?;
-            waiting += 1;
+struct Run<'a> {
+    ring: Ring,
+    inbox: Inbox,
+    clients: &'a mut [Client],
+    answers: u64,
+    /// Clients that wait for an answer.
+    waiting: usize,
+}
+
+impl Run<'_> {
+    fn turns(&mut self, length: Length) -> io::Result<()> {
+        let mut heard = Instant::now();
+        let deadline = match length {
+            Length::Time(time) => Some(heard + time),
+            Length::Transactions(_) => None,
+        };
+        for index in 0..self.clients.len() {
+            self.receive(index)?;
+            self.waiting += usize::from(self.send(index, false)?);
         }
-    }
-    while waiting > 0 {
-        ring.wait()?;
-        let over = deadline.is_some_and(|deadline| Instant::now() >= deadline);
-        while let Some(event) = ring.next()? {
-            let (slot, buffer, count, armed) = match event {
-                Event::Received { slot, buffer, count, armed } => (slot, buffer, count, armed),
-                Event::Starved { slot } => {
-                    ring.arm(slot)?;
-                    continue;
-                }
-            };
-            let client = &mut clients[slot];
-            let complete = client.take(buffer.map_or(&[], |id| ring.bytes(id, count)))?;
-            if let Some(id) = buffer {
-                ring.give_back(id);
+        let mut events = Vec::new();
+        while self.waiting > 0 {
+            self.ring.wait(&mut self.inbox, Some(SILENCE_MAX), &mut events)?;
+            let now = Instant::now();
+            // A wait may also end because a signal came.
+            if !events.is_empty() {
+                heard = now;
+            } else if now - heard >= SILENCE_MAX {
+                return Err(io::Error::new(ErrorKind::TimedOut, "no answer any more"));
             }
-            if !armed {
-                ring.arm(slot)?;
-            }
-            if complete {
-                answers += 1;
-                if client.begin(over) {
-                    ring.send(slot, &requests[slot])?;
-                } else {
-                    waiting -= 1;
-                }
+            let over = deadline.is_some_and(|deadline| now >= deadline);
+            for event in events.drain(..) {
+                self.serve(event, over)?;
             }
         }
+        Ok(())
     }
-    Ok(answers)
+
+    fn serve(&mut self, event: Event, over: bool) -> io::Result<()> {
+        match event {
+            Event::Received { key, buffer, armed } => {
+                let index = key.index as usize;
+                let complete = self.clients[index].take(self.inbox.bytes(&buffer))?;
+                self.inbox.give_back(buffer);
+                if !armed {
+                    self.receive(index)?;
+                }
+                if complete {
+                    self.answers += 1;
+                    self.waiting -= usize::from(!self.send(index, over)?);
+                }
+                Ok(())
+            }
+            Event::Starved { key } => self.receive(key.index as usize),
+            Event::Ended { error: Some(error), .. } | Event::Unsent { taken: Err(error), .. } => {
+                Err(error)
+            }
+            Event::Ended { key, error: None } => {
+                self.clients[key.index as usize].take(&[]).map(drop)
+            }
+            // A socket that has nothing outstanding takes a hundred bytes whole.
+            Event::Unsent { taken: Ok(taken), .. } => {
+                let short = format!("a send ended after {taken} bytes");
+                Err(io::Error::new(ErrorKind::WriteZero, short))
+            }
+            // Nothing is watched.
+            Event::Readable => Ok(()),
+        }
+    }
+
+    fn receive(&mut self, index: usize) -> io::Result<()> {
+        self.ring.receive(self.clients[index].socket.as_raw_fd(), key(index))
+    }
+
+    /// Queues the next request; false where there is none.
+    fn send(&mut self, index: usize, over: bool) -> io::Result<bool> {
+        let client = &mut self.clients[index];
+        if !client.begin(over) {
+            return Ok(false);
+        }
+        let mut bytes = self.ring.spare();
+        bytes.extend_from_slice(&client.request);
+        self.ring.send(client.socket.as_raw_fd(), key(index), bytes)?;
+        Ok(true)
+    }
+}
+
+/// Connections are made once, so there is one generation.
+const fn key(index: usize) -> Key {
+    Key { index: index as u32, generation: 0 }
 }
 
 /// Fails where the kernel has taken work to threads of its own: the figures

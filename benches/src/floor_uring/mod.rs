@@ -1,19 +1,12 @@
 //! The minimal client over `io_uring`: the same bytes as [`crate::floor`],
 //! with another way to the kernel.
 //!
-//! One thread is the only issuer of one ring; completions are made only when
-//! it asks for them (deferred task-run); each connection has one receive that
-//! stays (multishot) and takes its buffer from a ring of buffers; connections
-//! are registered files. All sends of a turn and the wait for the next turn
-//! are one system call. There is no submission thread (`SQPOLL`): it would
-//! hide CPU in the kernel.
-//!
-//! An experiment, kept so that it can be repeated; docs/io-uring.md tells its
-//! result. Linux 6.1 or newer.
+//! It stands on the same ring as pgdyno's own poller, `pgdyno-ring`: one
+//! thread, a receive that stays for each connection, all sends of a turn and
+//! the wait for the next one system call. What pgdyno costs beyond this on
+//! `io_uring` is its own doing. Linux 6.1 or newer.
 
-mod buffers;
 mod drive;
-mod ring;
 
 use std::io;
 
@@ -28,6 +21,6 @@ pub fn run(config: &Config) -> io::Result<Outcome> {
     if config.rate_tps.is_some() {
         return Err(io::Error::other("there is no rate over io_uring"));
     }
-    ring::probe()?;
+    pgdyno_ring::probe()?;
     run_with(config, drive::drive)
 }
