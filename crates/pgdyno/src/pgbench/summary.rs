@@ -22,6 +22,8 @@ pub struct Summary {
     report: PgbenchReport,
     /// Asked for with `--latency-percentiles`: each with its latency, µs.
     percentiles: Vec<(f64, u64)>,
+    /// How the workers waited for their connections.
+    poller: &'static str,
 }
 
 impl Summary {
@@ -52,6 +54,7 @@ impl Summary {
         let quantile = |percent: f64| (percent, total.response.quantile_us(percent / 100.0));
         Self {
             percentiles: plan.percentiles.iter().copied().map(quantile).collect(),
+            poller: outcome.poller,
             report: PgbenchReport {
                 scale: found.scale,
                 partitions: found.partitions.clone(),
@@ -127,6 +130,7 @@ impl Summary {
             "query_mode": report.query_mode,
             "clients": report.clients,
             "threads": report.threads,
+            "poller": self.poller,
             "tries_max": report.tries_max,
             limit: value,
             "latency_limit_us": report.latency_limit_us,

@@ -32,7 +32,15 @@ fn texts(output: &Output) -> (Option<i32>, String, String) {
 /// Percentiles come below the report, and the JSON holds the report's numbers.
 pub(crate) fn percentiles_and_json(server: &Server, program: &Path) {
     let folder = tempfile::tempdir().expect("a folder");
-    let args = ["-n", "-S", "-t", "20", "--latency-percentiles=50,99.9", "--json=out.json"];
+    let args = [
+        "-n",
+        "-S",
+        "-t",
+        "20",
+        "--latency-percentiles=50,99.9",
+        "--json=out.json",
+        "--poller=epoll",
+    ];
     let output = command(server, program, &args, folder.path()).output().expect("it runs");
     let (code, stdout, stderr) = texts(&output);
     assert_eq!((code, stderr.as_str()), (Some(0), ""));
@@ -42,7 +50,7 @@ pub(crate) fn percentiles_and_json(server: &Server, program: &Path) {
     }
     let text = std::fs::read_to_string(folder.path().join("out.json")).expect("a file");
     let json: serde_json::Value = serde_json::from_str(&text).expect("JSON");
-    assert_eq!(json["total"]["processed"], 20);
+    assert_eq!((&json["total"]["processed"], &json["poller"]), (&20.into(), &"epoll".into()));
     assert_eq!(json["scripts"][0]["description"], "<builtin: select only>");
     assert_eq!(json["latency_percentiles"][1]["percent"], 99.9);
 }

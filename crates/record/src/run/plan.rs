@@ -92,7 +92,8 @@ pub struct PlanRecord {
     pub session_settings: BTreeMap<String, String>,
     /// Whether each transaction makes its own connection (`-C`).
     pub reconnect: bool,
-    /// How readiness was waited for, e.g. `epoll`.
+    /// How the workers waited for their connections: `epoll`, `kqueue` or
+    /// `io_uring`.
     pub poller: String,
     /// New connections a second, sustained; none is as fast as possible.
     #[serde(default, skip_serializing_if = "Option::is_none")]
