@@ -114,5 +114,34 @@ pub struct Filled {
     bytes: usize,
 }
 
-/// How long a wait may last; `None` is without end.
-pub type Patience = Option<Duration>;
+/// How long a wait may last where nothing happens.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Wait {
+    /// It looks once.
+    Not,
+    /// Until a moment of the system's monotonic clock. It may end before, for a
+    /// moment that an earlier wait was given: ask again.
+    Until {
+        /// Nanoseconds since the clock's zero.
+        at_ns: u64,
+    },
+    /// Without end.
+    Ever,
+}
+
+impl Wait {
+    /// Until so long from now.
+    #[must_use]
+    pub fn within(time: Duration) -> Self {
+        let time_ns = u64::try_from(time.as_nanos()).unwrap_or(u64::MAX);
+        Self::Until { at_ns: monotonic_ns().saturating_add(time_ns) }
+    }
+}
+
+/// The system's monotonic clock.
+fn monotonic_ns() -> u64 {
+    use nix::time::{ClockId, clock_gettime};
+    // The call cannot fail for a clock that every system has.
+    clock_gettime(ClockId::CLOCK_MONOTONIC)
+        .map_or(0, |now| now.tv_sec() as u64 * 1_000_000_000 + now.tv_nsec() as u64)
+}

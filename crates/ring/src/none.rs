@@ -5,7 +5,7 @@ use std::convert::Infallible;
 use std::io;
 use std::os::fd::RawFd;
 
-use crate::{Event, Filled, Key, Patience};
+use crate::{Event, Filled, Key, Wait};
 
 /// Cannot be made.
 #[derive(Debug)]
@@ -52,7 +52,7 @@ impl Ring {
     pub fn submit(&mut self) -> io::Result<()> {
         match self.0 {}
     }
-    pub fn wait(&mut self, _: &mut Inbox, _: Patience, _: &mut Vec<Event>) -> io::Result<()> {
+    pub fn wait(&mut self, _: &mut Inbox, _: Wait, _: &mut Vec<Event>) -> io::Result<()> {
         match self.0 {}
     }
 }

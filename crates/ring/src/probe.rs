@@ -8,7 +8,7 @@ use std::time::Duration;
 use nix::errno::Errno;
 
 use crate::ring::open;
-use crate::{Event, Key};
+use crate::{Event, Key, Wait};
 
 /// How long a byte between two sockets of one thread may take.
 const PATIENCE: Duration = Duration::from_secs(1);
@@ -30,7 +30,7 @@ pub fn probe() -> io::Result<()> {
     let mut events = Vec::new();
     let (mut sent, mut came) = (false, false);
     for _ in 0..4 {
-        ring.wait(&mut inbox, Some(PATIENCE), &mut events)?;
+        ring.wait(&mut inbox, Wait::within(PATIENCE), &mut events)?;
         for event in events.drain(..) {
             match event {
                 Event::Readable => {

@@ -4,16 +4,17 @@
 use std::io;
 use std::os::fd::RawFd;
 use std::sync::Arc;
+use std::time::Duration;
 
 use io_uring::squeue::{Entry, Flags};
-use io_uring::types::{Fd, SubmitArgs, Timespec};
+use io_uring::types::{Fd, SubmitArgs, TimeoutFlags, Timespec};
 use io_uring::{IoUring, cqueue, opcode};
 use nix::errno::Errno;
 use nix::sys::socket::MsgFlags;
 
 use crate::inbox::{Inbox, Memory};
 use crate::probe::refused;
-use crate::{Event, Filled, Key, Patience};
+use crate::{Event, Filled, Key, Wait};
 
 /// Requests that are handed to the kernel at once. A request may wait until so
 /// many others are made: 64 take some 0.1 ms.
@@ -50,6 +51,7 @@ const KIND_SHIFT: u32 = 62;
 const RECEIVE: u64 = 0;
 const SEND: u64 = 1;
 const WATCH: u64 = 2;
+const ALARM: u64 = 3;
 
 /// A ring for the connections of one thread.
 pub struct Ring {
@@ -60,11 +62,22 @@ pub struct Ring {
     sending: Vec<Sending>,
     spares: Vec<Vec<u8>>,
     turn: u32,
+    alarm: Alarm,
 }
 
 struct Sending {
     key: Key,
     bytes: Vec<u8>,
+}
+
+/// The end of a wait. One that is set stays set over the waits that something
+/// else ends: while it is still to come, a later moment needs none of its own.
+#[derive(Default)]
+struct Alarm {
+    /// The moment that it is set to; 0 once it has gone off.
+    at_ns: u64,
+    /// The same for the kernel, which reads it when it takes the request.
+    time: Timespec,
 }
 
 impl std::fmt::Debug for Ring {
@@ -99,7 +112,14 @@ pub fn open(connections: usize) -> io::Result<(Ring, Inbox)> {
     // SAFETY: the ring holds the memory, and is closed before it lets go of it.
     unsafe { io.submitter().register_buf_ring_with_flags(address, entries, GROUP, 0) }
         .map_err(|error| refused("registering a ring of buffers", &error))?;
-    let ring = Ring { io, _memory: memory, sending: Vec::new(), spares: Vec::new(), turn: 1 };
+    let ring = Ring {
+        io,
+        _memory: memory,
+        sending: Vec::new(),
+        spares: Vec::new(),
+        turn: 1,
+        alarm: Alarm::default(),
+    };
     Ok((ring, inbox))
 }
 
@@ -156,7 +176,8 @@ impl Ring {
     fn push(&mut self, entry: &Entry) -> io::Result<()> {
         loop {
             // SAFETY: a receive names no memory but the buffers, which outlive
-            // the ring. The bytes of a send are in `sending`, whose items may
+            // the ring. The moment of an alarm is read by the system call that
+            // follows, in which the ring does not move. The bytes of a send are in `sending`, whose items may
             // move but not what they point to, until the wait after the kernel
             // took the request, which is when it copied them (`SEND_FLAGS`).
             match unsafe { self.io.submission().push(entry) } {
@@ -188,20 +209,24 @@ impl Ring {
     pub fn wait(
         &mut self,
         inbox: &mut Inbox,
-        patience: Patience,
+        wait: Wait,
         events: &mut Vec<Event>,
     ) -> io::Result<()> {
         events.clear();
         inbox.publish();
         // A turn is never 0, also after four billion.
         self.turn = self.turn.checked_add(1).unwrap_or(1);
-        let result = match patience {
-            None => self.io.submit_and_wait(1),
-            Some(patience) => {
-                let limit = Timespec::from(patience);
+        let result = match wait {
+            Wait::Not => {
+                let limit = Timespec::new();
                 let arguments = SubmitArgs::new().timespec(&limit);
                 self.io.submitter().submit_with_args(1, &arguments)
             }
+            Wait::Until { at_ns } => {
+                self.set_alarm(at_ns)?;
+                self.io.submit_and_wait(1)
+            }
+            Wait::Ever => self.io.submit_and_wait(1),
         };
         if let Err(error) = result {
             match Errno::from_raw(error.raw_os_error().unwrap_or(0)) {
@@ -215,9 +240,26 @@ impl Ring {
         Ok(())
     }
 
+    fn set_alarm(&mut self, at_ns: u64) -> io::Result<()> {
+        let alarm = &mut self.alarm;
+        if alarm.at_ns != 0 && alarm.at_ns <= at_ns {
+            return Ok(());
+        }
+        alarm.at_ns = at_ns;
+        alarm.time = Timespec::from(Duration::from_nanos(at_ns));
+        let request = opcode::Timeout::new(&raw const alarm.time).flags(TimeoutFlags::ABS);
+        self.push(&request.build().user_data(ALARM << KIND_SHIFT | at_ns & !(ALARM << KIND_SHIFT)))
+    }
+
     fn collect(&mut self, inbox: &mut Inbox, events: &mut Vec<Event>) {
-        let sending = &mut self.sending;
-        events.extend(self.io.completion().filter_map(|entry| event(&entry, inbox, sending)));
+        let (sending, alarm) = (&mut self.sending, &mut self.alarm);
+        for entry in self.io.completion() {
+            if entry.user_data() >> KIND_SHIFT == ALARM {
+                alarm.has_gone_off(entry.user_data());
+            } else {
+                events.extend(event(&entry, inbox, sending));
+            }
+        }
         if !self.io.submission().is_empty() {
             // The kernel has not taken all: the bytes are still needed.
             return;
@@ -228,6 +270,15 @@ impl Ring {
                 bytes.clear();
                 self.spares.push(bytes);
             }
+        }
+    }
+}
+
+impl Alarm {
+    /// One that was set before this one, to a later moment, says nothing.
+    const fn has_gone_off(&mut self, data: u64) {
+        if data == ALARM << KIND_SHIFT | self.at_ns & !(ALARM << KIND_SHIFT) {
+            self.at_ns = 0;
         }
     }
 }

@@ -11,10 +11,10 @@ use std::os::fd::AsRawFd;
 use std::os::unix::net::UnixStream;
 use std::time::{Duration, Instant};
 
-use pgdyno_ring::{BUFFER_BYTES, Event, Inbox, Key, Ring, open, probe};
+use pgdyno_ring::{BUFFER_BYTES, Event, Inbox, Key, Ring, Wait, open, probe};
 
 const KEY: Key = Key { index: 7, generation: 3 };
-const PATIENCE: Option<Duration> = Some(Duration::from_secs(20));
+const PATIENCE: Duration = Duration::from_secs(20);
 
 struct Case {
     ring: Ring,
@@ -32,7 +32,7 @@ fn case() -> Option<Case> {
     }
     let (ours, theirs) = UnixStream::pair().unwrap();
     ours.set_nonblocking(true).unwrap();
-    theirs.set_read_timeout(PATIENCE).unwrap();
+    theirs.set_read_timeout(Some(PATIENCE)).unwrap();
     let (mut ring, inbox) = open(1).unwrap();
     ring.receive(ours.as_raw_fd(), KEY).unwrap();
     Some(Case { ring, inbox, ours, theirs })
@@ -41,7 +41,7 @@ fn case() -> Option<Case> {
 impl Case {
     fn wait(&mut self) -> Vec<Event> {
         let mut events = Vec::new();
-        self.ring.wait(&mut self.inbox, PATIENCE, &mut events).unwrap();
+        self.ring.wait(&mut self.inbox, Wait::within(PATIENCE), &mut events).unwrap();
         events
     }
 
@@ -108,7 +108,7 @@ fn sends_leave_with_the_next_wait() {
             case.ring.submit().unwrap();
         } else {
             let mut events = Vec::new();
-            case.ring.wait(&mut case.inbox, Some(Duration::ZERO), &mut events).unwrap();
+            case.ring.wait(&mut case.inbox, Wait::Not, &mut events).unwrap();
             assert!(events.is_empty(), "{events:?}");
         }
         let mut came = vec![0; 100 + round as usize];
@@ -205,17 +205,50 @@ fn a_watched_descriptor_is_told_once() {
         let events = case.wait();
         assert!(matches!(&events[..], [Event::Readable]), "{events:?}");
         let mut none = Vec::new();
-        case.ring.wait(&mut case.inbox, Some(Duration::ZERO), &mut none).unwrap();
+        case.ring.wait(&mut case.inbox, Wait::Not, &mut none).unwrap();
         assert!(none.is_empty(), "{none:?}");
     }
 }
 
-/// A wait in which nothing happens ends when its time is over, not before.
+/// A wait in which nothing happens ends when its time has come, not before,
+/// whatever moments the waits before were given.
 #[test]
 fn a_wait_lasts_its_time() {
     let Some(mut case) = case() else { return };
-    let (limit, begin) = (Duration::from_micros(300), Instant::now());
+    for time_ms in [20, 1, 10, 3, 30] {
+        let (time, begin) = (Duration::from_millis(time_ms), Instant::now());
+        let wait = Wait::within(time);
+        // Waits may end for the alarms of those before, at most once for each.
+        for _ in 0..5 {
+            let mut events = Vec::new();
+            case.ring.wait(&mut case.inbox, wait, &mut events).unwrap();
+            assert!(events.is_empty(), "{events:?}");
+            if begin.elapsed() >= time {
+                break;
+            }
+        }
+        assert!(begin.elapsed() >= time);
+    }
+}
+
+/// An alarm that is set stays set while answers end the waits.
+#[test]
+fn an_alarm_outlives_the_wait() {
+    let Some(mut case) = case() else { return };
+    let (begin, time) = (Instant::now(), Duration::from_millis(20));
+    let wait = Wait::within(time);
+    let mut answers = 0;
+    while begin.elapsed() < time {
+        case.theirs.write_all(b"x").unwrap();
+        let mut events = Vec::new();
+        case.ring.wait(&mut case.inbox, wait, &mut events).unwrap();
+        for event in events {
+            let Event::Received { buffer, .. } = event else { panic!("{event:?}") };
+            case.inbox.give_back(buffer);
+            answers += 1;
+        }
+    }
+    assert!(answers > 0);
     let mut events = Vec::new();
-    case.ring.wait(&mut case.inbox, Some(limit), &mut events).unwrap();
-    assert!(events.is_empty() && begin.elapsed() >= limit);
+    case.ring.wait(&mut case.inbox, wait, &mut events).unwrap();
 }

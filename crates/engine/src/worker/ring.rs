@@ -12,7 +12,7 @@
 use std::io;
 use std::time::Duration;
 
-use pgdyno_ring::{Event, Filled, Inbox, Key};
+use pgdyno_ring::{Event, Filled, Inbox, Key, Wait};
 
 use super::client::{Client, Session};
 use super::core::Core;
@@ -129,14 +129,11 @@ impl Worker {
 
     fn wait_ring(&mut self, reception: &mut Reception, timeout: Timeout) -> io::Result<()> {
         let Some(ring) = &mut self.core.ring else { return Ok(()) };
-        // The ring's wait counts from now on, and the clock was read before the
-        // last client was served.
-        let now_ns = self.core.clock.monotonic_ns(self.core.clock.now_ns());
-        let left = match timeout.left {
-            Duration::ZERO => Duration::ZERO,
-            _ => Duration::from_nanos(timeout.at_ns.saturating_sub(now_ns)),
+        let wait = match timeout.left {
+            Duration::ZERO => Wait::Not,
+            _ => Wait::Until { at_ns: timeout.at_ns },
         };
-        ring.wait(&mut reception.inbox, Some(left), &mut reception.events)
+        ring.wait(&mut reception.inbox, wait, &mut reception.events)
     }
 
     fn serve_ring(&mut self, cx: Cx<'_>, reception: &mut Reception) {
