@@ -7,15 +7,25 @@
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
-use super::case::{Case, Protocol, ServerKind, Suite, Tool, Transport};
+use super::case::{Case, Suite, Tool};
 use super::statistics::{Spread, spread};
+
+mod list;
+
+use list::bounds;
 
 /// With `--bounds`: pairs of runs for each ratio, and seconds of each run.
 pub(super) const REPETITIONS: u32 = 5;
 pub(super) const SECONDS: u32 = 2;
 /// Who is run: no peer that no bound speaks of.
-pub(super) const TOOLS: [Tool; 5] =
-    [Tool::Floor, Tool::Pgdyno, Tool::Pgbench, Tool::PgdynoJobs2, Tool::PgdynoSlack];
+pub(super) const TOOLS: [Tool; 6] = [
+    Tool::Floor,
+    Tool::Pgdyno,
+    Tool::PgdynoEpoll,
+    Tool::Pgbench,
+    Tool::PgdynoJobs2,
+    Tool::PgdynoSlack,
+];
 
 /// A figure of the two runs of a tool in a repetition.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -41,6 +51,15 @@ struct Side {
     case: Case,
 }
 
+/// What a figure must keep.
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Limit {
+    AtMost(f64),
+    AtLeast(f64),
+    /// No bound: it is shown beside one that needs it.
+    Told,
+}
+
 /// What must hold.
 #[derive(Debug, Clone, Copy, PartialEq)]
 struct Bound {
@@ -48,125 +67,11 @@ struct Bound {
     of: Side,
     /// What it is divided by; nothing where the figure itself is bounded.
     over: Option<Side>,
-    limit: f64,
-    /// The limit is the least; else the most.
-    at_least: bool,
+    limit: Limit,
 }
 
 /// Where figures come from.
 pub(super) type Lookup<'a> = &'a dyn Fn(Figure, Tool, Case) -> BTreeMap<u32, f64>;
-
-/// The bounds, in the order of the table.
-fn bounds() -> Vec<Bound> {
-    let mut all = Vec::new();
-    request_path(&mut all);
-    growth_and_memory(&mut all);
-    rate(&mut all);
-    real_server(&mut all);
-    connecting(&mut all);
-    loading(&mut all);
-    all
-}
-
-const fn case(
-    suite: Suite,
-    server: ServerKind,
-    transport: Transport,
-    protocol: Protocol,
-    clients: u32,
-) -> Case {
-    Case { suite, server, transport, protocol, clients }
-}
-
-const fn select(transport: Transport, clients: u32) -> Case {
-    case(Suite::Select, ServerKind::Null, transport, Protocol::Prepared, clients)
-}
-
-/// At most `limit` times the other tool in the same case.
-const fn against(figure: Figure, tool: Tool, other: Tool, case: Case, limit: f64) -> Bound {
-    let (of, over) = (Side { tool, case }, Some(Side { tool: other, case }));
-    Bound { figure, of, over, limit, at_least: false }
-}
-
-/// At most `limit` times pgdyno's own with fewer clients.
-const fn grown(figure: Figure, many: Case, few: u32, limit: f64) -> Bound {
-    let of = Side { tool: Tool::Pgdyno, case: many };
-    let over = Some(Side { tool: Tool::Pgdyno, case: Case { clients: few, ..many } });
-    Bound { figure, of, over, limit, at_least: false }
-}
-
-/// By transport: of the floor at every count; of pgbench by count.
-type PathBounds = (Transport, f64, [(u32, f64); 4]);
-const REQUEST_PATH: [PathBounds; 2] = [
-    (Transport::Tcp, 1.08, [(16, 0.92), (64, 0.92), (256, 0.80), (1000, 0.80)]),
-    (Transport::Unix, 1.15, [(16, 0.85), (64, 0.70), (256, 0.70), (1000, 0.55)]),
-];
-const CLIENTS_MOST: u32 = 4000;
-
-fn request_path(all: &mut Vec<Bound>) {
-    for (transport, of_floor, of_pgbench) in REQUEST_PATH {
-        let counts = of_pgbench.iter().map(|(clients, _)| *clients).chain([CLIENTS_MOST]);
-        all.extend(counts.map(|clients| {
-            let case = select(transport, clients);
-            against(Figure::Cpu, Tool::Pgdyno, Tool::Floor, case, of_floor)
-        }));
-        all.extend(of_pgbench.map(|(clients, limit)| {
-            let case = select(transport, clients);
-            against(Figure::Cpu, Tool::Pgdyno, Tool::Pgbench, case, limit)
-        }));
-    }
-}
-
-/// KiB of memory for each of 4,000 clients.
-const MEMORY_KIB: f64 = 12.0;
-
-fn growth_and_memory(all: &mut Vec<Bound>) {
-    for transport in [Transport::Tcp, Transport::Unix] {
-        all.push(grown(Figure::Cpu, select(transport, 1000), 64, 1.1));
-    }
-    for transport in [Transport::Tcp, Transport::Unix] {
-        let of = Side { tool: Tool::Pgdyno, case: select(transport, CLIENTS_MOST) };
-        let (figure, limit) = (Figure::Memory, MEMORY_KIB);
-        all.push(Bound { figure, of, over: None, limit, at_least: false });
-    }
-}
-
-fn rate(all: &mut Vec<Bound>) {
-    let many = case(Suite::Rate, ServerKind::Null, Transport::Tcp, Protocol::Prepared, 1000);
-    all.push(against(Figure::Cpu, Tool::Pgdyno, Tool::Pgbench, many, 0.2));
-    all.push(against(Figure::Cpu, Tool::PgdynoSlack, Tool::Pgbench, many, 0.2));
-    all.push(grown(Figure::Cpu, many, 64, 1.5));
-}
-
-fn real_server(all: &mut Vec<Bound>) {
-    for (transport, limit) in [(Transport::Unix, 0.75), (Transport::Tcp, 0.88)] {
-        for protocol in [Protocol::Simple, Protocol::Prepared] {
-            let case = case(Suite::Tpcb, ServerKind::Postgres, transport, protocol, 16);
-            all.push(against(Figure::Cpu, Tool::Pgdyno, Tool::Pgbench, case, limit));
-        }
-    }
-    for transport in [Transport::Tcp, Transport::Unix] {
-        let case = case(Suite::Shared, ServerKind::Postgres, transport, Protocol::Prepared, 16);
-        let bound = against(Figure::Tps, Tool::Pgdyno, Tool::Pgbench, case, 1.0);
-        all.push(Bound { at_least: true, ..bound });
-    }
-}
-
-fn connecting(all: &mut Vec<Bound>) {
-    for (transport, cpu, time) in [(Transport::Tcp, 0.25, 0.6), (Transport::Tls, 0.33, 0.6)] {
-        let postgres = ServerKind::Postgres;
-        let case = case(Suite::Connect, postgres, transport, Protocol::Prepared, 1000);
-        all.push(against(Figure::ConnectCpu, Tool::Pgdyno, Tool::Pgbench, case, cpu));
-        all.push(against(Figure::ConnectTime, Tool::Pgdyno, Tool::Pgbench, case, time));
-    }
-}
-
-fn loading(all: &mut Vec<Bound>) {
-    let load = case(Suite::Load, ServerKind::Postgres, Transport::Unix, Protocol::Prepared, 1);
-    all.push(against(Figure::Cpu, Tool::Pgdyno, Tool::Pgbench, load, 0.25));
-    all.push(against(Figure::FillTime, Tool::Pgdyno, Tool::Pgbench, load, 0.7));
-    all.push(against(Figure::FillTime, Tool::PgdynoJobs2, Tool::Pgbench, load, 0.45));
-}
 
 /// The cases that show all bounds, each once.
 pub(super) fn cases() -> Vec<Case> {
@@ -175,6 +80,20 @@ pub(super) fn cases() -> Vec<Case> {
     cases.sort_unstable();
     cases.dedup();
     cases
+}
+
+/// Whether a tool runs in a case, with `--bounds`. Where pollers are compared
+/// nobody else does, for want of time.
+pub(super) fn asks(case: &Case, tool: Tool) -> bool {
+    let compares = |bound: &Bound| {
+        bound.of.case == *case && bound.over.is_some_and(|over| over.tool == Tool::PgdynoEpoll)
+    };
+    case.suits(tool)
+        && if bounds().iter().any(compares) {
+            matches!(tool, Tool::Pgdyno | Tool::PgdynoEpoll)
+        } else {
+            tool != Tool::PgdynoEpoll
+        }
 }
 
 /// The table of those bounds that the figures speak of; empty without any.
@@ -212,31 +131,40 @@ impl Bound {
             Tool::Pgdyno => Side { tool: Tool::Floor, ..side },
             _ => side,
         };
-        if self.of.tool != Tool::Pgdyno || self.over?.tool == Tool::Floor {
+        let measured_by = self.over?.tool;
+        if self.of.tool != Tool::Pgdyno || !matches!(measured_by, Tool::Pgdyno | Tool::Pgbench) {
             return None;
         }
         self.ratio(figures, instead(self.of), self.over.map(instead))
     }
 
     fn keeps(&self, figure: f64) -> bool {
-        if self.at_least { figure >= self.limit } else { figure <= self.limit }
+        match self.limit {
+            Limit::AtMost(most) => figure <= most,
+            Limit::AtLeast(least) => figure >= least,
+            Limit::Told => true,
+        }
     }
 
     fn row(&self, found: Spread, floor: Option<Spread>) -> String {
         let reached = match floor {
+            _ if self.limit == Limit::Told => "",
             _ if self.keeps(found.median) => "yes",
             Some(floor) if !self.keeps(floor.median) => "no, nor does the floor",
             _ => "no",
         };
-        let word = if self.at_least { "at least" } else { "at most" };
+        let limit = match self.limit {
+            Limit::AtMost(most) => format!("at most {most:.2}"),
+            Limit::AtLeast(least) => format!("at least {least:.2}"),
+            Limit::Told => "told only".to_owned(),
+        };
         let shown =
             |Spread { median, min, max }: Spread| format!("{median:.2} ({min:.2}..{max:.2})");
         format!(
-            "| {} | {} | {} | {word} {:.2} | {reached} | {} |",
+            "| {} | {} | {} | {limit} | {reached} | {} |",
             self.what(),
             self.of.case.title(),
             shown(found),
-            self.limit,
             floor.map(shown).unwrap_or_default()
         )
     }
@@ -257,6 +185,9 @@ impl Bound {
             Some(over) if over.case != self.of.case => {
                 format!("{figure}, {tool} / the same at {}", over.case.clients)
             }
+            Some(over) if over.tool == Tool::PgdynoEpoll => {
+                format!("{figure}, io_uring / epoll: {tool} / {}", super::case::name(over.tool))
+            }
             Some(over) => format!("{figure}, {tool} / {}", super::case::name(over.tool)),
         }
     }
@@ -264,7 +195,9 @@ impl Bound {
 
 #[cfg(test)]
 mod tests {
+    use super::list::select;
     use super::*;
+    use crate::bench::case::Transport;
 
     /// What one run takes beside its steady seconds: starting and connecting
     /// twice; loading as long as it does.
@@ -289,7 +222,7 @@ mod tests {
         let seconds: u32 = cases
             .iter()
             .map(|case| {
-                let tools = TOOLS.iter().filter(|tool| case.suits(**tool)).count() as u32;
+                let tools = TOOLS.iter().filter(|tool| asks(case, **tool)).count() as u32;
                 let run = match case.suite {
                     Suite::Connect => CONNECT_S,
                     Suite::Load => LOAD_S,
@@ -301,12 +234,38 @@ mod tests {
         assert!(seconds <= 20 * 60, "{seconds} s");
     }
 
-    /// Each tool of a bound can do what its case asks for.
+    /// Each tool of a bound can do what its case asks for, and runs in it.
     #[test]
     fn bounds_are_possible() {
         for bound in bounds() {
             for side in [Some(bound.of), bound.over].into_iter().flatten() {
-                assert!(side.case.suits(side.tool) && TOOLS.contains(&side.tool), "{bound:?}");
+                assert!(asks(&side.case, side.tool) && TOOLS.contains(&side.tool), "{bound:?}");
+            }
+        }
+    }
+
+    /// The pollers are bounded where driver and server share the cores; the same
+    /// on cores of their own is told without a word about a bound.
+    #[test]
+    fn pollers_are_told() {
+        let figures = |figure: Figure, tool: Tool, case: Case| {
+            let us = match (figure, tool, case.clients) {
+                (Figure::Cpu, Tool::Pgdyno, 64) => 9.0,
+                (Figure::Cpu, Tool::PgdynoEpoll, 64) => 9.2,
+                _ => return BTreeMap::new(),
+            };
+            BTreeMap::from([(0, us)])
+        };
+        let text = table(&figures);
+        let what = "| CPU, io_uring / epoll: pgdyno / pgdyno-epoll |";
+        for way in ["tcp", "unix"] {
+            for (suite, end) in
+                [("shared", "at most 0.95 | no |  |"), ("select", "told only |  |  |")]
+            {
+                let row = format!(
+                    "{what} {suite} postgres {way} prepared 64 clients | 0.98 (0.98..0.98) | {end}"
+                );
+                assert!(text.lines().any(|line| line == row), "{row} in\n{text}");
             }
         }
     }

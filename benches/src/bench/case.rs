@@ -61,8 +61,10 @@ pub(super) enum Protocol {
 pub(super) enum Tool {
     /// The minimal client.
     Floor,
-    /// pgdyno with pgbench's arguments.
+    /// pgdyno with pgbench's arguments; on `io_uring` where that is to be had.
     Pgdyno,
+    /// The same with `--poller epoll`.
+    PgdynoEpoll,
     /// The installed pgbench.
     Pgbench,
     /// The installed sysbench.
@@ -98,8 +100,11 @@ pub(super) const RATE_TPS: u32 = 5000;
 /// Clients where the question is not how many, or only few against many.
 const CLIENTS_TPCB: [u32; 2] = [16, 64];
 const CLIENTS_RATE: [u32; 2] = [64, 1000];
-const CLIENTS_SHARED: u32 = 16;
+const CLIENTS_SHARED: [u32; 2] = [16, CLIENTS_POLLERS];
 const CLIENTS_CONNECT: u32 = 1000;
+/// Where pollers are compared. With fewer clients a turn has few answers, and
+/// there is little that one system call could do for all of them.
+pub(super) const CLIENTS_POLLERS: u32 = 64;
 
 /// What the command line asked for.
 #[derive(Debug, Clone)]
@@ -131,7 +136,7 @@ impl Selection {
             Suite::Rate => (&[Null, Postgres], &[Tcp], &CLIENTS_RATE),
             Suite::Tpcb => (&[Postgres], &[Tcp, Unix], &CLIENTS_TPCB),
             Suite::Connect => (&[Null, Postgres], &[Tcp, Tls], &[CLIENTS_CONNECT]),
-            Suite::Shared => (&[Postgres], &[Tcp, Unix], &[CLIENTS_SHARED]),
+            Suite::Shared => (&[Postgres], &[Tcp, Unix], &CLIENTS_SHARED),
             Suite::Load => (&[Postgres], &[Unix], &[1]),
             Suite::Tpcc => return Vec::new(),
         };
@@ -176,9 +181,19 @@ impl Case {
             // A thread for each client: beyond some hundred it measures the
             // scheduler.
             Tool::Sysbench => self.suite == Suite::Select && self.clients <= 256,
+            Tool::PgdynoEpoll => matches!(self.suite, Suite::Select | Suite::Shared),
             Tool::PgdynoJobs2 => self.suite == Suite::Load,
             Tool::PgdynoSlack => self.suite == Suite::Rate,
         }
+    }
+
+    /// Whether a tool runs in it where nobody named the tools: the pollers are
+    /// compared where their choice matters, and not in the whole matrix.
+    pub(super) fn asks(&self, tool: Tool) -> bool {
+        let compares = self.server == ServerKind::Postgres
+            && self.protocol == Protocol::Prepared
+            && self.clients == CLIENTS_POLLERS;
+        self.suits(tool) && (tool != Tool::PgdynoEpoll || compares)
     }
 
     /// Whether client and server each have a core of their own. Not where the
@@ -236,6 +251,33 @@ mod tests {
         assert!(cases.iter().filter(|case| case.suite == Suite::Select).count() == 16);
         assert!(!cases.iter().any(|case| case.server == ServerKind::Null
             && (case.transport == Transport::Tls || case.suite == Suite::Tpcb)));
+    }
+
+    /// Where nobody names the tools, the pollers are compared on the real server
+    /// alone, on each way, with cores of their own and without; else the tools
+    /// that can are the tools that run.
+    #[test]
+    fn pollers_are_compared_in_few_cases() {
+        let selection = Selection { clients: vec![16, 64, 256], ..all() };
+        let cases = selection.cases();
+        let asked: Vec<&Case> = cases.iter().filter(|case| case.asks(Tool::PgdynoEpoll)).collect();
+        for (transport, is_bound) in [
+            (Transport::Tcp, true),
+            (Transport::Unix, true),
+            (Transport::Tcp, false),
+            (Transport::Unix, false),
+        ] {
+            let here = |case: &&&Case| case.transport == transport && case.is_bound() == is_bound;
+            assert_eq!(asked.iter().filter(here).count(), 1, "{transport:?} {is_bound}");
+        }
+        assert_eq!(asked.len(), 4);
+        for case in &cases {
+            for tool in Tool::value_variants() {
+                assert!(!case.asks(*tool) || case.suits(*tool), "{case:?}");
+                let others = *tool != Tool::PgdynoEpoll;
+                assert!(!others || case.asks(*tool) == case.suits(*tool), "{case:?}");
+            }
+        }
     }
 
     /// A selection narrows; counts that were named reach the other suites.

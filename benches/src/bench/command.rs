@@ -8,7 +8,7 @@ use anyhow::{Context, Result, bail};
 use clap::{Parser, Subcommand, ValueEnum};
 use nix::sys::resource::{Resource, getrlimit, setrlimit};
 
-use super::case::{Protocol, Selection, ServerKind, Suite, Tool, Transport};
+use super::case::{Case, Protocol, Selection, ServerKind, Suite, Tool, Transport};
 use super::places::Places;
 use super::raw::{Line, RAW_FILE, append};
 use super::run::{Session, say};
@@ -122,16 +122,12 @@ fn run(typed: &TypedRun) -> Result<()> {
     if cases.is_empty() && !wants_tpcc {
         bail!("the selection leaves nothing to measure");
     }
-    let tools = if typed.bounds && typed.tools.is_empty() {
-        bounds::TOOLS.to_vec()
-    } else {
-        some_or_all(&typed.tools)
+    let tools = tools(typed, &places)?;
+    let asks = match (typed.tools.is_empty(), typed.bounds) {
+        (false, _) => Case::suits,
+        (true, true) => bounds::asks,
+        (true, false) => Case::asks,
     };
-    for tool in &tools {
-        if places.of(*tool).is_none() {
-            say(&format!("{} is not there and is left out", super::case::name(*tool)))?;
-        }
-    }
     let two = std::thread::available_parallelism().is_ok_and(|count| count.get() >= 2);
     let cores = (two && !typed.no_pin).then_some((0, 1));
     let of_tpcc = if wants_tpcc { tpcc::CLIENTS } else { 1 };
@@ -154,6 +150,7 @@ fn run(typed: &TypedRun) -> Result<()> {
         places: &places,
         servers: &servers,
         tools,
+        asks,
         repetitions: typed.repetitions.unwrap_or(repetitions),
         seconds: typed.seconds.unwrap_or(seconds),
         core: cores.map(|(core, _)| core),
@@ -166,6 +163,25 @@ fn run(typed: &TypedRun) -> Result<()> {
     }
     print(&folder::describe(&folder)?)?;
     say(&format!("results are in {}", folder.display()))
+}
+
+/// Who is run. Says who is not.
+fn tools(typed: &TypedRun, places: &Places) -> Result<Vec<Tool>> {
+    let mut tools = if typed.bounds && typed.tools.is_empty() {
+        bounds::TOOLS.to_vec()
+    } else {
+        some_or_all(&typed.tools)
+    };
+    if let (true, Err(error)) = (tools.contains(&Tool::PgdynoEpoll), pgdyno_ring::probe()) {
+        tools.retain(|tool| *tool != Tool::PgdynoEpoll);
+        say(&format!("pgdyno-epoll would be pgdyno once more and is left out: {error}"))?;
+    }
+    for tool in &tools {
+        if places.of(*tool).is_none() {
+            say(&format!("{} is not there and is left out", super::case::name(*tool)))?;
+        }
+    }
+    Ok(tools)
 }
 
 fn selection(typed: &TypedRun) -> Selection {

@@ -51,7 +51,9 @@ impl Places {
     pub(super) fn of(&self, tool: Tool) -> Option<&Path> {
         match tool {
             Tool::Floor => Some(&self.floor),
-            Tool::Pgdyno | Tool::PgdynoJobs2 | Tool::PgdynoSlack => self.pgdyno.as_deref(),
+            Tool::Pgdyno | Tool::PgdynoEpoll | Tool::PgdynoJobs2 | Tool::PgdynoSlack => {
+                self.pgdyno.as_deref()
+            }
             Tool::Pgbench => self.pgbench.as_deref(),
             Tool::Sysbench => self.sysbench.as_deref(),
         }

@@ -25,6 +25,8 @@ pub(super) struct Session<'a> {
     pub(super) places: &'a Places,
     pub(super) servers: &'a Servers,
     pub(super) tools: Vec<Tool>,
+    /// Which of them run in a case.
+    pub(super) asks: fn(&Case, Tool) -> bool,
     pub(super) repetitions: u32,
     pub(super) seconds: u32,
     /// The core of the clients.
@@ -56,7 +58,7 @@ impl Session<'_> {
 
     fn repetition(&mut self, case: Case, address: &Address, repetition: u32) -> Result<()> {
         let mut tools: Vec<Tool> =
-            self.tools.iter().copied().filter(|tool| case.suits(*tool)).collect();
+            self.tools.iter().copied().filter(|tool| (self.asks)(&case, *tool)).collect();
         // Who runs first meets a cooler machine; so the first one changes.
         let first = repetition as usize % tools.len().max(1);
         tools.rotate_left(first);

@@ -18,8 +18,9 @@ pub(super) struct Metric {
 }
 
 /// The ratios shown: the first over the second.
-const RATIOS: [(Tool, Tool); 6] = [
+const RATIOS: [(Tool, Tool); 7] = [
     (Tool::Pgdyno, Tool::Floor),
+    (Tool::Pgdyno, Tool::PgdynoEpoll),
     (Tool::Pgdyno, Tool::Pgbench),
     (Tool::Floor, Tool::Pgbench),
     (Tool::Sysbench, Tool::Pgbench),

@@ -38,11 +38,7 @@ impl Job<'_> {
         words.extend(match self.tool {
             Tool::Floor => self.floor(),
             Tool::Pgbench => self.pgbench(),
-            Tool::Pgdyno => {
-                let mut words = vec!["pgbench".to_owned()];
-                words.extend(self.pgbench());
-                words
-            }
+            Tool::Pgdyno | Tool::PgdynoEpoll => self.pgdyno(),
             Tool::Sysbench => self.sysbench(),
             Tool::PgdynoJobs2 => self.pgdyno_init(),
             Tool::PgdynoSlack => self.pgdyno_run(),
@@ -90,6 +86,15 @@ impl Job<'_> {
             }
         }
         words.push(self.address.database.to_owned());
+        words
+    }
+
+    fn pgdyno(&self) -> Vec<String> {
+        let mut words = vec!["pgbench".to_owned()];
+        if self.tool == Tool::PgdynoEpoll {
+            words.extend(split("--poller epoll"));
+        }
+        words.extend(self.pgbench());
         words
     }
 
@@ -171,7 +176,7 @@ impl Job<'_> {
                 run.tps = record["totals"]["tps"].as_f64();
                 run.connect_ms = record["connections"]["initial_s"].as_f64().map(|s| s * 1e3);
             }
-            Tool::Pgbench | Tool::Pgdyno | Tool::PgdynoJobs2 => {
+            Tool::Pgbench | Tool::Pgdyno | Tool::PgdynoEpoll | Tool::PgdynoJobs2 => {
                 let count = number_after(stdout, "transactions actually processed:");
                 run.transactions = count.ok_or("it names no number of transactions")? as u64;
                 run.tps = number_after(stdout, "tps =");

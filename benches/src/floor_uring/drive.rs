@@ -4,7 +4,7 @@ use std::io::{self, ErrorKind};
 use std::os::fd::AsRawFd;
 use std::time::Instant;
 
-use pgdyno_ring::{Event, Inbox, Key, Ring};
+use pgdyno_ring::{Event, Inbox, Key, Ring, Wait};
 
 use crate::floor::drive::SILENCE_MAX;
 use crate::floor::{Client, Length};
@@ -40,9 +40,9 @@ impl Run<'_> {
         }
         let mut events = Vec::new();
         while self.waiting > 0 {
-            self.ring.wait(&mut self.inbox, Some(SILENCE_MAX), &mut events)?;
+            self.ring.wait(&mut self.inbox, Wait::within(SILENCE_MAX), &mut events)?;
             let now = Instant::now();
-            // A wait may also end because a signal came.
+            // A wait may also end for a signal, or for the moment of one before.
             if !events.is_empty() {
                 heard = now;
             } else if now - heard >= SILENCE_MAX {
