@@ -63,7 +63,7 @@ pub(super) enum Tool {
     Floor,
     /// pgdyno with pgbench's arguments; on `io_uring` where that is to be had.
     Pgdyno,
-    /// The same with `--poller epoll`.
+    /// The same with `--poller epoll`; unless named only with 64 clients on the real server.
     PgdynoEpoll,
     /// The installed pgbench.
     Pgbench,
