@@ -26,9 +26,9 @@ pub(super) struct Facts {
     pub(super) versions: Vec<(String, String)>,
     /// The cores that client and server were bound to.
     pub(super) cores: Option<(usize, usize)>,
-    /// Whether `io_uring` is to be had, which decides what pgdyno runs on.
+    /// What pgdyno can run on, or why not on `io_uring`.
     #[serde(default)]
-    pub(super) io_uring: String,
+    pub(super) pollers: String,
     /// The one-minute load before the first run; others were busy where it is
     /// not near zero.
     pub(super) load_before: f64,
@@ -51,8 +51,8 @@ pub(super) fn collect(places: &Places, cores: Option<(usize, usize)>) -> Facts {
         kernel: format!("Linux {}", text("/proc/sys/kernel/osrelease").trim()),
         versions: versions(places),
         cores,
-        io_uring: pgdyno_ring::probe()
-            .map_or_else(|error| error.to_string(), |()| "to be had".to_owned()),
+        pollers: pgdyno_ring::probe()
+            .map_or_else(|error| format!("epoll; {error}"), |()| "epoll, io_uring".to_owned()),
         load_before: text("/proc/loadavg")
             .split(' ')
             .next()

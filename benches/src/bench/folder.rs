@@ -62,7 +62,7 @@ fn readme(facts: &Facts, lines: &[Line]) -> String {
         ("memory", format!("{} MiB", facts.memory_kib / 1024)),
         ("kernel", facts.kernel.clone()),
         ("cores", cores),
-        ("io_uring", facts.io_uring.clone()),
+        ("pollers", facts.pollers.clone()),
     ] {
         let value = if value.is_empty() { "not told".to_owned() } else { value };
         let _ = writeln!(text, "- {name}: {value}");
