@@ -85,7 +85,7 @@ struct TypedRun {
     /// Prepared only, 16, 64 and 1,000 clients, shorter, no loading.
     #[arg(long)]
     quick: bool,
-    /// The cases that have a bound, and no others, in less than twenty minutes.
+    /// The cases that have a bound, and no others, in some twenty minutes.
     #[arg(long, conflicts_with_all = [
         "suites", "servers", "transports", "protocols", "clients", "quick",
     ])]
