@@ -84,6 +84,7 @@ impl Inbox {
     }
 
     /// Has a buffer filled again, from the ring's next wait on.
+    #[expect(clippy::needless_pass_by_value, reason = "it is not to be read any more")]
     pub fn give_back(&mut self, filled: Filled) {
         let memory = &self.memory;
         let index = usize::from(self.tail & (memory.entries - 1));

@@ -76,8 +76,9 @@ struct Sending {
 struct Alarm {
     /// The moment that it is set to; 0 once it has gone off.
     at_ns: u64,
-    /// The same for the kernel, which reads it when it takes the request.
-    time: Timespec,
+    /// The same for the kernel, which reads it when it takes the request: the
+    /// ring may have moved by then, this does not.
+    time: Box<Timespec>,
 }
 
 impl std::fmt::Debug for Ring {
@@ -176,10 +177,10 @@ impl Ring {
     fn push(&mut self, entry: &Entry) -> io::Result<()> {
         loop {
             // SAFETY: a receive names no memory but the buffers, which outlive
-            // the ring. The moment of an alarm is read by the system call that
-            // follows, in which the ring does not move. The bytes of a send are in `sending`, whose items may
-            // move but not what they point to, until the wait after the kernel
-            // took the request, which is when it copied them (`SEND_FLAGS`).
+            // the ring. The kernel reads an alarm's moment and copies the bytes
+            // of a send (`SEND_FLAGS`) when it takes the request. Until then the
+            // moment is in its box; the bytes are in `sending`, whose items may
+            // move but not what they point to.
             match unsafe { self.io.submission().push(entry) } {
                 Ok(()) => return Ok(()),
                 Err(_) => self.submit()?,
@@ -246,8 +247,8 @@ impl Ring {
             return Ok(());
         }
         alarm.at_ns = at_ns;
-        alarm.time = Timespec::from(Duration::from_nanos(at_ns));
-        let request = opcode::Timeout::new(&raw const alarm.time).flags(TimeoutFlags::ABS);
+        *alarm.time = Timespec::from(Duration::from_nanos(at_ns));
+        let request = opcode::Timeout::new(&raw const *alarm.time).flags(TimeoutFlags::ABS);
         self.push(&request.build().user_data(ALARM << KIND_SHIFT | at_ns & !(ALARM << KIND_SHIFT)))
     }
 

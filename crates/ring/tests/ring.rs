@@ -3,6 +3,7 @@
 //! Where the system has no `io_uring`, as in many containers, each test says so
 //! and ends: nothing else of it can be tried.
 #![cfg(target_os = "linux")]
+#![allow(clippy::unwrap_used, reason = "a test ends where its fixture fails")]
 #![allow(clippy::print_stderr, reason = "a test that cannot be made says so")]
 
 use std::io::{Read, Write};

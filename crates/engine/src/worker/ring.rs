@@ -162,7 +162,7 @@ impl Worker {
                 self.lost(cx, key.index as usize, error.as_ref());
             }
             Event::Ended { .. } => {}
-            Event::Unsent { key, bytes, taken } => self.unsent(key, bytes, taken),
+            Event::Unsent { key, bytes, taken } => self.unsent(key, bytes, &taken),
             Event::Readable => self.serve_readiness(cx),
         }
     }
@@ -200,12 +200,12 @@ impl Worker {
     /// The socket was full or is broken. What is left goes before what has been
     /// added since, and the poller tells when there is room.
     #[cold]
-    fn unsent(&mut self, key: Key, mut bytes: Vec<u8>, taken: io::Result<usize>) {
+    fn unsent(&mut self, key: Key, mut bytes: Vec<u8>, taken: &io::Result<usize>) {
         let Some(session) = self.session(key) else { return };
         match taken {
             Ok(taken) => {
                 let client = &mut self.clients[key.index as usize];
-                bytes.drain(..taken);
+                bytes.drain(..*taken);
                 bytes.append(&mut client.out);
                 client.out = bytes;
                 session::send_now(&mut self.core, client);
