@@ -2,7 +2,7 @@
 
 use std::ffi::OsStr;
 use std::fmt::Write as _;
-use std::io::Write as _;
+use std::io::{Read, Write as _};
 use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
@@ -67,10 +67,6 @@ fn execute(server: &Server, case: &Case, program: &Path, folder: &Path) -> Outpu
         .stderr(Stdio::piped())
         .spawn()
         .expect("the program starts");
-    let mut stdin = child.stdin.take().expect("a pipe");
-    // A program that does not read its input may be gone already.
-    let _ = stdin.write_all(server.fill_in(&case.stdin).as_bytes());
-    drop(stdin);
     let pid = nix::unistd::Pid::from_raw(i32::try_from(child.id()).expect("a pid"));
     let (done, finished) = std::sync::mpsc::channel::<()>();
     let guard = std::thread::spawn(move || {
@@ -79,10 +75,31 @@ fn execute(server: &Server, case: &Case, program: &Path, folder: &Path) -> Outpu
             let _ = nix::sys::signal::kill(pid, nix::sys::signal::Signal::SIGKILL);
         }
     });
-    let output = child.wait_with_output().expect("the program ends");
+    let mut stdin = child.stdin.take().expect("a pipe");
+    let mut shown = Vec::new();
+    if case.terminal && !case.stdin.is_empty() {
+        let stdout = child.stdout.as_mut().expect("a pipe");
+        read_to_prompt(stdout, &mut shown);
+    }
+    // A program that does not read its input may be gone already.
+    let _ = stdin.write_all(server.fill_in(&case.stdin).as_bytes());
+    drop(stdin);
+    let mut output = child.wait_with_output().expect("the program ends");
     drop(done);
     guard.join().expect("the guard ends");
+    output.stdout.splice(0..0, shown);
     output
+}
+
+/// Reads until a password is asked for, or the end. A program throws away what
+/// was typed on its terminal before it asked: on a busy machine the password
+/// was gone, and echoed.
+fn read_to_prompt(stdout: &mut impl Read, shown: &mut Vec<u8>) {
+    const PROMPT: &[u8] = b"Password: ";
+    let mut byte = [0];
+    while !shown.ends_with(PROMPT) && matches!(stdout.read(&mut byte), Ok(1)) {
+        shown.push(byte[0]);
+    }
 }
 
 /// `script` gives a terminal; it wants one line for a shell.
