@@ -24,22 +24,28 @@ pub(super) fn password() -> std::io::Result<Secret> {
 }
 
 fn ask(input: impl AsFd, mut output: impl Write) -> std::io::Result<Secret> {
-    output.write_all(b"Password: ")?;
-    output.flush()?;
     let before = tcgetattr(&input).ok();
+    // What was typed until now is thrown away, so this comes before the prompt:
+    // whoever sees that may type.
     if let Some(before) = &before {
         let mut silent = before.clone();
         silent.local_flags.remove(LocalFlags::ECHO);
         tcsetattr(&input, SetArg::TCSAFLUSH, &silent)?;
     }
-    let mut line = String::new();
-    // Read through a limit: the input need not be a person.
-    let fd = input.as_fd().try_clone_to_owned()?;
-    let read = BufReader::new(File::from(fd).take(LENGTH_MAX)).read_line(&mut line);
+    let line = prompt(&input, &mut output);
     if let Some(before) = &before {
         tcsetattr(&input, SetArg::TCSAFLUSH, before)?;
     }
     output.write_all(b"\n")?;
-    read?;
-    Ok(Secret::new(line.trim_end_matches(['\r', '\n'])))
+    Ok(Secret::new(line?.trim_end_matches(['\r', '\n'])))
+}
+
+fn prompt(input: &impl AsFd, output: &mut impl Write) -> std::io::Result<String> {
+    output.write_all(b"Password: ")?;
+    output.flush()?;
+    let mut line = String::new();
+    // Read through a limit: the input need not be a person.
+    let fd = input.as_fd().try_clone_to_owned()?;
+    BufReader::new(File::from(fd).take(LENGTH_MAX)).read_line(&mut line)?;
+    Ok(line)
 }

@@ -93,7 +93,8 @@ fn execute(server: &Server, case: &Case, program: &Path, folder: &Path) -> Outpu
 
 /// Reads until a password is asked for, or the end. A program throws away what
 /// was typed on its terminal before it asked: on a busy machine the password
-/// was gone, and echoed.
+/// was gone, and echoed. Once it has asked it must take what is typed, which
+/// pgdyno did not always, for it asked first.
 fn read_to_prompt(stdout: &mut impl Read, shown: &mut Vec<u8>) {
     const PROMPT: &[u8] = b"Password: ";
     let mut byte = [0];
