@@ -19,8 +19,8 @@ use std::time::{Duration, Instant};
 use pgdyno_engine::observe::Silent;
 use pgdyno_engine::outcome::Ended;
 use pgdyno_engine::plan::{
-    Backoff, ChoiceStream, ClockStart, ConnectPlan, Limit, Program, Protocol, RetryPolicy, RunPlan,
-    TransactionType,
+    Backoff, ChoiceStream, ClockStart, ConnectPlan, Limit, PollerChoice, Program, Protocol,
+    RetryPolicy, RunPlan, TransactionType,
 };
 use pgdyno_script::{Names, Script, Vars};
 use pgdyno_target::{EmbeddedConfig, EmbeddedServer, postgres};
@@ -111,6 +111,12 @@ fn server() -> EmbeddedServer {
     server
 }
 
+/// The ways of waiting that this machine has.
+fn pollers() -> Vec<PollerChoice> {
+    let ring = pgdyno_ring::probe().is_ok().then_some(PollerChoice::IoUring);
+    std::iter::once(PollerChoice::Readiness).chain(ring).collect()
+}
+
 fn plan(server: &EmbeddedServer, text: &str, protocol: Protocol, transactions: u64) -> RunPlan {
     let mut names = Names::new();
     let script = Script::parse("test.sql", text.as_bytes(), &mut names).unwrap();
@@ -124,7 +130,7 @@ fn plan(server: &EmbeddedServer, text: &str, protocol: Protocol, transactions: u
         clients: NonZeroU32::new(CLIENTS).unwrap(),
         workers: NonZeroU32::new(WORKERS).unwrap(),
         protocol,
-        poller: pgdyno_engine::plan::PollerChoice::Auto,
+        poller: PollerChoice::Readiness,
         prepare_early: true,
         limit: Limit::Transactions(transactions),
         warmup: Duration::ZERO,
@@ -197,22 +203,30 @@ fn nothing_is_allocated_per_transaction() {
         ("pipeline", PIPELINE, &[Protocol::Prepared][..]),
     ];
     for (name, text, protocols) in cases {
-        for protocol in protocols {
+        let ways = pollers();
+        for (protocol, poller) in protocols.iter().flat_map(|p| ways.iter().map(move |w| (*p, *w)))
+        {
+            let plan =
+                |transactions| RunPlan { poller, ..plan(&server, text, protocol, transactions) };
             // The process's own first-time costs belong to neither run.
-            cost(plan(&server, text, *protocol, 1));
+            cost(plan(1));
             #[cfg(target_os = "linux")]
             let open = open_descriptors();
-            let (short, short_s) = cost(plan(&server, text, *protocol, SHORT));
-            let (long, long_s) = cost(plan(&server, text, *protocol, LONG));
+            let (short, short_s) = cost(plan(SHORT));
+            let (long, long_s) = cost(plan(LONG));
             #[cfg(target_os = "linux")]
-            assert_eq!(open_descriptors(), open, "{name}, {protocol:?}: descriptors left open");
+            assert_eq!(
+                open_descriptors(),
+                open,
+                "{name}, {protocol:?}, {poller:?}: descriptors left open"
+            );
             let more = long.saturating_sub(short);
             let allowed = WHIMS_MAX + PER_SECOND_MAX * long_s.saturating_sub(short_s);
             let transactions = (LONG - SHORT) * u64::from(CLIENTS);
-            println!("{name}, {protocol:?}: {short}, {long} ({long_s} s)");
+            println!("{name}, {protocol:?}, {poller:?}: {short}, {long} ({long_s} s)");
             assert!(
                 more <= allowed,
-                "{name}, {protocol:?}: {more} more allocations for {transactions} more \
+                "{name}, {protocol:?}, {poller:?}: {more} more allocations for {transactions} more \
                  transactions; {allowed} are allowed ({short} in {short_s} s, {long} in {long_s} s)"
             );
         }

@@ -10,8 +10,8 @@ use pgdyno_benches::null::{Config, NullServer};
 use pgdyno_engine::observe::Silent;
 use pgdyno_engine::outcome::{Ended, RunOutcome};
 use pgdyno_engine::plan::{
-    Backoff, ChoiceStream, ClockStart, ConnectPlan, Limit, LogPlan, Program, Protocol, Rate,
-    RetryPolicy, RunPlan, TransactionType,
+    Backoff, ChoiceStream, ClockStart, ConnectPlan, Limit, LogPlan, PollerChoice, Program,
+    Protocol, Rate, RetryPolicy, RunPlan, TransactionType,
 };
 use pgdyno_script::{Names, Script, Vars};
 use pgdyno_target::postgres;
@@ -28,6 +28,12 @@ pub(crate) fn alone() -> MutexGuard<'static, ()> {
 /// A server that answers after `delay`.
 pub(crate) fn server(delay: Duration) -> NullServer {
     NullServer::start(&Config { delay, ..Config::default() }).unwrap()
+}
+
+/// The ways of waiting that this machine has.
+pub(crate) fn pollers() -> Vec<PollerChoice> {
+    let ring = pgdyno_ring::probe().is_ok().then_some(PollerChoice::IoUring);
+    std::iter::once(PollerChoice::Readiness).chain(ring).collect()
 }
 
 /// One select, again and again, for `time`, without a warm-up. In the simple
@@ -47,7 +53,7 @@ pub(crate) fn plan(server: &NullServer, clients: u32, time: Duration) -> RunPlan
         clients: NonZeroU32::new(clients).unwrap(),
         workers: NonZeroU32::MIN,
         protocol: Protocol::Simple,
-        poller: pgdyno_engine::plan::PollerChoice::Auto,
+        poller: PollerChoice::Readiness,
         prepare_early: false,
         limit: Limit::Duration(time),
         warmup: Duration::ZERO,

@@ -14,9 +14,10 @@ use std::time::{Duration, Instant};
 
 use pgdyno_benches::null::Punctuality;
 use pgdyno_engine::outcome::RunOutcome;
+use pgdyno_engine::plan::{PollerChoice, RunPlan};
 use pgdyno_record::Latencies;
 
-use crate::common::{alone, plan, run, server, take_precedence};
+use crate::common::{alone, plan, pollers, run, server, take_precedence};
 
 /// A thread of the server, the driver or the kernel can be late by accident;
 /// a clock that is wrong is wrong each time.
@@ -72,14 +73,14 @@ struct Round {
 }
 
 impl Round {
-    fn new(delay: Duration) -> Self {
+    fn new(delay: Duration, poller: PollerChoice) -> Self {
         let server = server(delay);
         let stop = Arc::new(AtomicBool::new(false));
         let thread = {
             let (address, stop) = (server.tcp().unwrap(), Arc::clone(&stop));
             std::thread::spawn(move || witness(address, &stop))
         };
-        let outcome = run(plan(&server, 2, delay * 100));
+        let outcome = run(RunPlan { poller, ..plan(&server, 2, delay * 100) });
         stop.store(true, Ordering::Relaxed);
         let witness = thread.join().unwrap();
         Self::of(&outcome, &witness, server.stop().unwrap())
@@ -121,13 +122,19 @@ impl Round {
 
 fn known_delay(delay: Duration) {
     let _alone = alone();
+    for poller in pollers() {
+        known_delay_on(delay, poller);
+    }
+}
+
+fn known_delay_on(delay: Duration, poller: PollerChoice) {
     take_precedence();
     let delay_us = delay.as_micros() as u64;
     let tolerance_us = (delay_us / 100).max(200);
     let mut rounds = Vec::new();
     for _ in 0..ROUNDS_MAX {
-        let round = Round::new(delay);
-        eprintln!("{delay:?}: {round:?}");
+        let round = Round::new(delay, poller);
+        eprintln!("{delay:?}, {poller:?}: {round:?}");
         round.is_never_short(delay_us);
         // A server that was late itself makes a bound wider than it should be:
         // such a round counts only where there is no better one.

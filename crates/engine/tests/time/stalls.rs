@@ -6,7 +6,9 @@ use pgdyno_benches::null::{Config, NullServer};
 use pgdyno_engine::plan::RunPlan;
 use pgdyno_record::Latencies;
 
-use crate::common::{Line, alone, ended, in_one_round, plan, run, run_with_log, server, steady};
+use crate::common::{
+    Line, alone, ended, in_one_round, plan, pollers, run, run_with_log, server, steady,
+};
 
 const CLIENTS: u32 = 8;
 const RATE_TPS: f64 = 400.0;
@@ -86,15 +88,17 @@ fn every_transaction_held_up_is_seen() {
 fn a_closed_loop_sees_it_once_for_each_client() {
     let _alone = alone();
     in_one_round(|| {
-        let server = stalling();
-        let outcome = run(plan(&server, CLIENTS, TIME));
-        let total = outcome.tally.total();
-        assert_eq!(total.response, total.service);
-        let held = held(&total.response);
-        assert!(
-            (u64::from(CLIENTS)..=u64::from(CLIENTS) + ACCIDENTS_MAX).contains(&held),
-            "{held}"
-        );
+        for poller in pollers() {
+            let server = stalling();
+            let outcome = run(RunPlan { poller, ..plan(&server, CLIENTS, TIME) });
+            let total = outcome.tally.total();
+            assert_eq!(total.response, total.service);
+            let held = held(&total.response);
+            assert!(
+                (u64::from(CLIENTS)..=u64::from(CLIENTS) + ACCIDENTS_MAX).contains(&held),
+                "{held}, {poller:?}"
+            );
+        }
     });
 }
 

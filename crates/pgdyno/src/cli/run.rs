@@ -93,8 +93,8 @@ pub(crate) struct LoadArgs {
     /// How SQL travels
     #[arg(short = 'M', long, value_enum, default_value_t = ProtocolArg::Prepared)]
     pub(crate) protocol: ProtocolArg,
-    /// How to wait for the connections: io-uring hands all requests of a turn to the kernel at
-    /// once; auto takes it where it helps and is allowed
+    /// How to wait for the connections. io-uring hands all requests of a turn to the kernel at
+    /// once; auto takes it for 16 clients and more on a worker without a rate, where it is allowed
     #[arg(long, value_enum, default_value_t = PollerArg::Auto)]
     pub(crate) poller: PollerArg,
     /// A new connection for each transaction
