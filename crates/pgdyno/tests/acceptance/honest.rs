@@ -110,6 +110,10 @@ fn words(number: u64, random: &mut Prng) -> Vec<String> {
             add(words.to_owned());
         }
     }
+    // So few clients would all be left to readiness.
+    if number.is_multiple_of(2) && pgdyno_ring::probe().is_ok() {
+        add("--poller io-uring".to_owned());
+    }
     if draw(random, 5) > 0 {
         add("--reconnect-lost".to_owned());
     }
