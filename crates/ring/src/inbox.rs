@@ -7,7 +7,7 @@ use std::alloc::{Layout, alloc_zeroed, dealloc, handle_alloc_error};
 use std::io;
 use std::ptr::NonNull;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU16, Ordering};
+use std::sync::atomic::{AtomicU16, AtomicU32, Ordering};
 
 use io_uring::types::BufRingEntry;
 
@@ -26,10 +26,10 @@ const PAGE_BYTES: usize = 4096;
 #[derive(Debug)]
 pub struct Inbox {
     memory: Arc<Memory>,
-    /// Where the next entry goes; what the kernel may see of it is published
-    /// apart.
-    tail: u16,
 }
+
+/// Numbers for inboxes.
+static INBOXES: AtomicU32 = AtomicU32::new(0);
 
 /// The memory itself. The first part is the ring of entries that the kernel
 /// reads, the rest the buffers that it writes. The ring holds it as well, so
@@ -39,6 +39,11 @@ pub(crate) struct Memory {
     start: NonNull<u8>,
     layout: Layout,
     entries: u16,
+    /// Tells the buffers of one inbox from another's.
+    number: u32,
+    /// Where the next entry goes; what the kernel may see of it is published
+    /// apart, with the next requests.
+    tail: AtomicU16,
 }
 
 // SAFETY: nothing in it belongs to a thread. Shared between a ring and its
@@ -57,11 +62,13 @@ impl Inbox {
         let Some(start) = NonNull::new(unsafe { alloc_zeroed(layout) }) else {
             handle_alloc_error(layout);
         };
-        let mut inbox = Self { memory: Arc::new(Memory { start, layout, entries }), tail: 0 };
+        let number = INBOXES.fetch_add(1, Ordering::Relaxed);
+        let memory = Memory { start, layout, entries, number, tail: AtomicU16::new(0) };
+        let mut inbox = Self { memory: Arc::new(memory) };
         for id in 0..entries {
-            inbox.give_back(Filled { id, bytes: 0 });
+            inbox.give_back(inbox.filled(id, 0));
         }
-        inbox.publish();
+        inbox.memory.publish();
         Ok(inbox)
     }
 
@@ -72,9 +79,22 @@ impl Inbox {
         (Arc::clone(&self.memory), start, self.memory.entries)
     }
 
+    /// True where these are the buffers.
+    pub(crate) fn is_over(&self, memory: &Arc<Memory>) -> bool {
+        Arc::ptr_eq(&self.memory, memory)
+    }
+
+    pub(crate) fn filled(&self, id: u16, bytes: usize) -> Filled {
+        Filled { id, inbox: self.memory.number, bytes }
+    }
+
     /// What came.
+    ///
+    /// # Panics
+    /// The buffer is another inbox's.
     #[must_use]
     pub fn bytes(&self, filled: &Filled) -> &[u8] {
+        assert_eq!(filled.inbox, self.memory.number, "another inbox's buffer");
         let start = self.memory.buffer(filled.id);
         // SAFETY: the memory was zeroed when it was allocated, so every byte of
         // it has a value; the length stays within the buffer; the kernel writes
@@ -83,11 +103,16 @@ impl Inbox {
         unsafe { std::slice::from_raw_parts(start, filled.bytes.min(BUFFER_BYTES)) }
     }
 
-    /// Has a buffer filled again, from the ring's next wait on.
+    /// Has a buffer filled again, from the ring's next requests on.
+    ///
+    /// # Panics
+    /// The buffer is another inbox's.
     #[expect(clippy::needless_pass_by_value, reason = "it is not to be read any more")]
     pub fn give_back(&mut self, filled: Filled) {
         let memory = &self.memory;
-        let index = usize::from(self.tail & (memory.entries - 1));
+        assert_eq!(filled.inbox, memory.number, "another inbox's buffer");
+        let tail = memory.tail.load(Ordering::Relaxed);
+        let index = usize::from(tail & (memory.entries - 1));
         let address = memory.buffer(filled.id) as u64;
         // SAFETY: the index is below the number of entries, which stand at the
         // start of the memory, aligned to a page. The kernel does not read an
@@ -96,20 +121,20 @@ impl Inbox {
         entry.set_addr(address);
         entry.set_len(BUFFER_BYTES as u32);
         entry.set_bid(filled.id);
-        self.tail = self.tail.wrapping_add(1);
-    }
-
-    /// Lets the kernel see what was given back.
-    pub(crate) fn publish(&self) {
-        let base = self.memory.start.cast::<BufRingEntry>().as_ptr();
-        // SAFETY: the base is that of the first entry, whose unused field is
-        // the tail; it is aligned to two bytes, and the kernel only reads it.
-        let tail = unsafe { AtomicU16::from_ptr(BufRingEntry::tail(base).cast_mut()) };
-        tail.store(self.tail, Ordering::Release);
+        memory.tail.store(tail.wrapping_add(1), Ordering::Relaxed);
     }
 }
 
 impl Memory {
+    /// Lets the kernel see what was given back.
+    pub(crate) fn publish(&self) {
+        let base = self.start.cast::<BufRingEntry>().as_ptr();
+        // SAFETY: the base is that of the first entry, whose unused field is
+        // the tail; it is aligned to two bytes, and the kernel only reads it.
+        let tail = unsafe { AtomicU16::from_ptr(BufRingEntry::tail(base).cast_mut()) };
+        tail.store(self.tail.load(Ordering::Relaxed), Ordering::Release);
+    }
+
     fn buffer(&self, id: u16) -> *mut u8 {
         // An id that the kernel made up would be its fault; it stays in bounds.
         let id = usize::from(id & (self.entries - 1));
@@ -140,7 +165,7 @@ mod tests {
         assert_eq!(starts[0], base + 8 * 16);
         assert!(starts.windows(2).all(|pair| pair[1] - pair[0] >= BUFFER_BYTES as u64));
         assert!(starts[7] + BUFFER_BYTES as u64 <= base + memory.layout.size() as u64);
-        let filled = Filled { id: 3, bytes: usize::MAX };
+        let filled = inbox.filled(3, usize::MAX);
         assert_eq!(inbox.bytes(&filled).len(), BUFFER_BYTES);
     }
 }

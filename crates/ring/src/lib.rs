@@ -32,8 +32,9 @@ pub use probe::probe;
 pub use ring::{Ring, open};
 
 /// Bytes of a buffer that a receive fills. An answer to a small query has about
-/// a hundred; a longer one arrives in several buffers.
-pub const BUFFER_BYTES: usize = 4096;
+/// a hundred, and touches no more of it; a longer one arrives in several buffers,
+/// and the longer they are, the fewer.
+pub const BUFFER_BYTES: usize = 16 * 1024;
 
 /// A connection: the caller's number for it, and which of the connections that
 /// had this number. What completes late, for one that has been closed, is told
@@ -47,8 +48,8 @@ pub struct Key {
 }
 
 impl Key {
-    /// Generations that a key can tell apart. A late completion is one turn
-    /// old; a billion connections later it is not mistaken for another's.
+    /// Generations that a key can tell apart. A completion may be late by some
+    /// turns; a billion connections later it would be mistaken for another's.
     pub const GENERATIONS: u32 = 1 << 30;
 }
 
@@ -110,6 +111,9 @@ impl Event {
 pub struct Filled {
     #[cfg_attr(not(target_os = "linux"), allow(dead_code, reason = "never made there"))]
     id: u16,
+    /// Which inbox it belongs to.
+    #[cfg_attr(not(target_os = "linux"), allow(dead_code, reason = "never made there"))]
+    inbox: u32,
     #[cfg_attr(not(target_os = "linux"), allow(dead_code, reason = "never made there"))]
     bytes: usize,
 }

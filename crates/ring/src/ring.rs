@@ -7,14 +7,14 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use io_uring::squeue::{Entry, Flags};
-use io_uring::types::{Fd, SubmitArgs, TimeoutFlags, Timespec};
+use io_uring::types::{Fd, TimeoutFlags, Timespec};
 use io_uring::{IoUring, cqueue, opcode};
 use nix::errno::Errno;
 use nix::sys::socket::MsgFlags;
 
 use crate::inbox::{Inbox, Memory};
 use crate::probe::refused;
-use crate::{Event, Filled, Key, Wait};
+use crate::{Event, Key, Wait};
 
 /// Requests that are handed to the kernel at once. A request may wait until so
 /// many others are made: 64 take some 0.1 ms.
@@ -32,7 +32,7 @@ const GROUP: u16 = 0;
 const COMPLETIONS_MAX: usize = 1 << 16;
 
 /// Buffers for sends that are kept for the next ones.
-const SPARES_MAX: usize = SUBMISSIONS as usize;
+const SPARES_MAX: usize = 1024;
 
 /// A buffer for sends that grew beyond this is given back to the system.
 const SPARE_BYTES_MAX: usize = 16 * 1024;
@@ -57,7 +57,7 @@ const ALARM: u64 = 3;
 pub struct Ring {
     // Dropped before the memory that the kernel writes through it.
     io: IoUring,
-    _memory: Arc<Memory>,
+    memory: Arc<Memory>,
     /// What was handed over since the last wait: their number is the user data.
     sending: Vec<Sending>,
     spares: Vec<Vec<u8>>,
@@ -115,7 +115,7 @@ pub fn open(connections: usize) -> io::Result<(Ring, Inbox)> {
         .map_err(|error| refused("registering a ring of buffers", &error))?;
     let ring = Ring {
         io,
-        _memory: memory,
+        memory,
         sending: Vec::new(),
         spares: Vec::new(),
         turn: 1,
@@ -188,18 +188,33 @@ impl Ring {
         }
     }
 
-    /// Hands over what is queued, without a wait.
+    /// Hands over all that is queued, without a wait. To be called before a
+    /// descriptor is closed that may be named in it: its number may be another
+    /// connection's by the time that the kernel reads it.
     ///
     /// # Errors
     /// The kernel takes no request.
     pub fn submit(&mut self) -> io::Result<()> {
-        loop {
+        self.memory.publish();
+        while !self.io.submission().is_empty() {
             match self.io.submit() {
-                Ok(_) => return Ok(()),
+                Ok(0) => return Err(io::Error::other("the kernel takes no request")),
+                Ok(_) => {}
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
                 Err(error) => return Err(error),
             }
         }
+        Ok(())
+    }
+
+    /// Hands over what is queued, and has what has come completed.
+    fn look(&mut self) -> io::Result<usize> {
+        const GETEVENTS: u32 = 1;
+        let queued = self.io.submission().len() as u32;
+        // A wait for no time at all would set and take back a timer, which can
+        // cost a hundred times as much as the look itself.
+        // SAFETY: no argument is handed over.
+        unsafe { self.io.submitter().enter::<()>(queued, 0, GETEVENTS, None) }
     }
 
     /// Hands over what is queued, waits for something, and puts all that there
@@ -213,16 +228,11 @@ impl Ring {
         wait: Wait,
         events: &mut Vec<Event>,
     ) -> io::Result<()> {
+        assert!(inbox.is_over(&self.memory), "another ring's inbox");
         events.clear();
-        inbox.publish();
-        // A turn is never 0, also after four billion.
-        self.turn = self.turn.checked_add(1).unwrap_or(1);
+        self.memory.publish();
         let result = match wait {
-            Wait::Not => {
-                let limit = Timespec::new();
-                let arguments = SubmitArgs::new().timespec(&limit);
-                self.io.submitter().submit_with_args(1, &arguments)
-            }
+            Wait::Not => self.look(),
             Wait::Until { at_ns } => {
                 self.set_alarm(at_ns)?;
                 self.io.submit_and_wait(1)
@@ -231,12 +241,15 @@ impl Ring {
         };
         if let Err(error) = result {
             match Errno::from_raw(error.raw_os_error().unwrap_or(0)) {
-                // Time is over, a signal came, or there are completions to be
-                // taken first.
-                Errno::ETIME | Errno::EINTR | Errno::EBUSY | Errno::EAGAIN => {}
+                // A signal came, or there are completions to be taken first.
+                Errno::EINTR | Errno::EBUSY | Errno::EAGAIN => {}
                 _ => return Err(error),
             }
         }
+        // It may have taken none of what was queued, or not all.
+        self.submit()?;
+        // A turn is never 0, also after four billion.
+        self.turn = self.turn.checked_add(1).unwrap_or(1);
         self.collect(inbox, events);
         Ok(())
     }
@@ -261,13 +274,10 @@ impl Ring {
                 events.extend(event(&entry, inbox, sending));
             }
         }
-        if !self.io.submission().is_empty() {
-            // The kernel has not taken all: the bytes are still needed.
-            return;
-        }
         for sent in self.sending.drain(..) {
             let mut bytes = sent.bytes;
-            if self.spares.len() < SPARES_MAX && bytes.capacity() <= SPARE_BYTES_MAX {
+            let keeps = (1..=SPARE_BYTES_MAX).contains(&bytes.capacity());
+            if keeps && self.spares.len() < SPARES_MAX {
                 bytes.clear();
                 self.spares.push(bytes);
             }
@@ -317,10 +327,10 @@ fn received(flags: u32, key: Key, result: Result<usize, Errno>, inbox: &mut Inbo
     let buffer = cqueue::buffer_select(flags);
     match (result, buffer) {
         (Ok(bytes), Some(id)) if bytes > 0 => {
-            let buffer = Filled { id, bytes };
+            let buffer = inbox.filled(id, bytes);
             return Event::Received { key, buffer, armed: cqueue::more(flags) };
         }
-        (_, Some(id)) => inbox.give_back(Filled { id, bytes: 0 }),
+        (_, Some(id)) => inbox.give_back(inbox.filled(id, 0)),
         (_, None) => {}
     }
     match result {

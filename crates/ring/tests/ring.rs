@@ -8,7 +8,7 @@
 
 use std::io::{Read, Write};
 use std::net::Shutdown;
-use std::os::fd::AsRawFd;
+use std::os::fd::{AsRawFd, OwnedFd};
 use std::os::unix::net::UnixStream;
 use std::time::{Duration, Instant};
 
@@ -252,4 +252,26 @@ fn an_alarm_outlives_the_wait() {
     assert!(answers > 0);
     let mut events = Vec::new();
     case.ring.wait(&mut case.inbox, wait, &mut events).unwrap();
+}
+
+/// What is handed over before a descriptor is closed stays with its own
+/// connection. A receive that was still queued then took the bytes of the next
+/// connection of the same number, which waited for them without end.
+#[test]
+fn a_receive_does_not_change_its_connection() {
+    let Some(Case { mut ring, mut inbox, ours, theirs: _theirs }) = case() else { return };
+    ring.submit().unwrap();
+    ours.shutdown(Shutdown::Both).unwrap();
+    let (next, mut theirs) = UnixStream::pair().unwrap();
+    next.set_read_timeout(Some(PATIENCE)).unwrap();
+    // The next connection under the number of the last.
+    let mut number = OwnedFd::from(ours);
+    nix::unistd::dup2(&next, &mut number).unwrap();
+    theirs.write_all(b"for the next").unwrap();
+    let mut events = Vec::new();
+    ring.wait(&mut inbox, Wait::within(PATIENCE), &mut events).unwrap();
+    assert!(matches!(&events[..], [Event::Ended { key: KEY, .. }]), "{events:?}");
+    let mut came = [0; 12];
+    UnixStream::from(number).read_exact(&mut came).unwrap();
+    assert_eq!(&came, b"for the next");
 }

@@ -10,7 +10,7 @@ use pgdyno_wire::frontend::{self, EncodeError};
 
 use super::client::{Awaited, Client, State};
 use super::core::Core;
-use super::{Cx, Flow, advance, failures, procedure, replies, session};
+use super::{Cx, Flow, advance, failures, procedure, replies, ring, session};
 use crate::plan::Protocol;
 
 /// Requests of a pipeline are handed to the socket when they are longer than
@@ -119,11 +119,13 @@ fn meta(
             Next::Waits
         }
         CommandKind::Shell(shell) => {
+            ring::hand_over(core);
             run_shell(shell, client)?;
             core.tick();
             Next::Follows
         }
         CommandKind::SetShell { target, shell } => {
+            ring::hand_over(core);
             let number = shell.result(&read_shell(shell, client)?)?;
             client.vars.set_int(target.slot("setshell")?, i64::from(number));
             core.tick();

@@ -208,6 +208,15 @@ impl Core {
         self.observer.message(Level::Error, text);
     }
 
+    /// The system no longer lets the worker wait for its connections: no run
+    /// goes on without that.
+    #[cold]
+    pub(super) fn cannot_wait(&mut self, error: &std::io::Error) {
+        self.error(&format!("could not wait for the connections: {error}"));
+        self.gave_up = true;
+        self.control.abandon();
+    }
+
     /// A delay in the measured interval that stands for `times` of them.
     #[inline(never)]
     pub(super) fn note_delay(&mut self, delay_us: u64, times: u64) {

@@ -38,7 +38,7 @@ use self::log::Log;
 pub(crate) use self::measure::Interval;
 pub(crate) use self::session::ConnectError;
 pub(crate) use self::start::{Setup, start};
-use crate::plan::{PollerChoice, RunPlan};
+use crate::plan::RunPlan;
 use crate::poller::{Poller, Timeout};
 use crate::prefetch;
 use crate::request::Requests;
@@ -153,27 +153,16 @@ impl Worker {
             stores: setup.stores,
             reads_rows: setup.stores || setup.plan.terminals.is_some(),
         };
-        let connected = cx.plan.reconnect || self.connect_all(cx) && self.take_ring(cx);
+        let connected = cx.plan.reconnect || self.connect_all(cx);
+        if connected && setup.on_ring {
+            self.board();
+        }
         self.core.tell(FromWorker::Ready { connected });
         match go.recv() {
             Ok(Go::Begin(interval)) if connected => self.drive(cx, interval),
             _ => {}
         }
         self.finish()
-    }
-
-    /// From now on the sessions run on a ring, where that is wanted. False where
-    /// somebody asked for it by name and it cannot be.
-    fn take_ring(&mut self, cx: Cx<'_>) -> bool {
-        let Err(error) = (if self.setup.on_ring { self.board() } else { Ok(()) }) else {
-            return true;
-        };
-        if cx.plan.poller == PollerChoice::IoUring {
-            self.core.start_failure = Some((0, error.into()));
-            return false;
-        }
-        self.core.debug(|| error.to_string());
-        true
     }
 
     /// Makes all sessions, some at a time; false where one failed.
@@ -269,7 +258,7 @@ impl Worker {
             other => other.map(|_| ()),
         };
         if let Err(error) = waited {
-            self.cannot_wait(&error);
+            self.core.cannot_wait(&error);
             return;
         }
         let mut woken = 0;
@@ -305,13 +294,6 @@ impl Worker {
         }
         self.core.ready_clients = ready;
         Ok(())
-    }
-
-    #[cold]
-    fn cannot_wait(&mut self, error: &io::Error) {
-        self.core.error(&format!("could not wait for the connections: {error}"));
-        self.core.gave_up = true;
-        self.core.control.abandon();
     }
 
     /// Asks for the memory of the client that is served next.

@@ -6,17 +6,20 @@
 //! making, those with TLS, a socket that is full.
 //!
 //! A request waits until the turn's other answers are served, a microsecond for
-//! each. Its transaction began when it was made, so that is part of its latency,
-//! as is with readiness the time that others' answers wait to be read.
+//! each, and at most until 64 are made. Its transaction began when it was made,
+//! so that is part of its latency, as is with readiness the time that others'
+//! answers wait to be read. What takes long, a shell command, waits for them to
+//! be handed over.
 
 use std::io;
 use std::time::Duration;
 
-use pgdyno_ring::{Event, Filled, Inbox, Key, Wait};
+use pgdyno_ring::{Event, Filled, Inbox, Key, Ring, Wait};
 
 use super::client::{Client, Session};
 use super::core::Core;
 use super::{Cx, Worker, replies, session};
+use crate::observe::Level;
 use crate::poller::Timeout;
 use crate::prefetch;
 
@@ -40,19 +43,30 @@ pub(super) fn join(core: &mut Core, client: &mut Client) {
     }
     core.generation = core.generation % (Key::GENERATIONS - 1) + 1;
     session.generation = core.generation;
-    receive(ring, client.index, session);
+    let key = Key { index: client.index, generation: session.generation };
+    if let Err(error) = ring.receive(session.fd(), key) {
+        core.cannot_wait(&error);
+    }
 }
 
-/// Ends a session on the ring. What it has queued leaves first: its descriptor
-/// may be another connection's before the turn is over.
+/// Ends a session on the ring. What is queued leaves first, its receive too: its
+/// descriptor may be another connection's before the turn is over.
 pub(super) fn leave(core: &mut Core, session: Session, last: &[u8]) {
-    if let Some(ring) = &mut core.ring
-        && session.queued_turn == ring.turn()
-    {
-        // Where the kernel takes nothing any more, the next wait says so.
-        let _ = ring.submit();
+    hand_over(core);
+    if session.watches_write {
+        // The ring's receive still holds the socket, so that closing it would
+        // not do. One that cannot be removed tells of an end, and no harm done.
+        let _ = core.poller.remove(session.fd());
     }
     session.channel.hang_up(last);
+}
+
+/// Hands over what is queued: before a descriptor is closed that may be named
+/// in it, and before the worker does something that takes long.
+pub(super) fn hand_over(core: &mut Core) {
+    if let Some(Err(error)) = core.ring.as_mut().map(Ring::submit) {
+        core.cannot_wait(&error);
+    }
 }
 
 /// Queues the client's request, where its session is on the ring. False where
@@ -76,40 +90,40 @@ pub(super) fn takes(core: &mut Core, client: &mut Client) -> bool {
         core.spare_out = ring.spare();
     }
     let key = Key { index: client.index, generation: session.generation };
-    if ring.send(session.fd(), key, bytes).is_err() {
-        session.channel.end();
+    if let Err(error) = ring.send(session.fd(), key, bytes) {
+        core.cannot_wait(&error);
     }
     true
 }
 
-/// Where the kernel takes no request, the session ends as a lost one does.
-fn receive(ring: &mut pgdyno_ring::Ring, index: u32, session: &Session) {
-    let key = Key { index, generation: session.generation };
-    if ring.receive(session.fd(), key).is_err() {
-        session.channel.end();
-    }
-}
-
 impl Worker {
-    /// Moves the sessions to a ring, if there is one that the ring can carry.
-    ///
-    /// # Errors
-    /// The kernel has refused what it allowed at the start of the run.
-    pub(super) fn board(&mut self) -> io::Result<()> {
+    /// Moves the sessions to a ring, if there is one that it can carry. Where the
+    /// kernel refuses what it allowed at the start of the run, they stay with
+    /// readiness, and that is told.
+    pub(super) fn board(&mut self) {
         let plain = |client: &Client| {
             client.session.as_ref().is_some_and(|session| !session.channel.is_tls())
         };
         if !self.clients.iter().any(plain) {
-            return Ok(());
+            return;
         }
-        let (mut ring, inbox) = pgdyno_ring::open(self.clients.len())?;
-        ring.watch(self.core.poller.fd())?;
+        let opened = pgdyno_ring::open(self.clients.len()).and_then(|(mut ring, inbox)| {
+            ring.watch(self.core.poller.fd())?;
+            Ok((ring, inbox))
+        });
+        let (ring, inbox) = match opened {
+            Ok(opened) => opened,
+            Err(error) => {
+                let text = format!("worker {} waits without io_uring: {error}", self.core.index);
+                self.core.observer.message(Level::Info, &text);
+                return;
+            }
+        };
         self.core.ring = Some(ring);
         self.reception = Some(Reception { inbox, events: Vec::new() });
         for client in &mut self.clients {
             join(&mut self.core, client);
         }
-        Ok(())
     }
 
     /// One wait of the ring, and service for all that it brought. False where
@@ -192,8 +206,9 @@ impl Worker {
         let session = clients.get(key.index as usize).and_then(|client| client.session.as_ref());
         if let (Some(ring), Some(session)) = (&mut self.core.ring, session)
             && session.generation == key.generation
+            && let Err(error) = ring.receive(session.fd(), key)
         {
-            receive(ring, key.index, session);
+            self.core.cannot_wait(&error);
         }
     }
 
@@ -217,12 +232,12 @@ impl Worker {
 
     fn serve_readiness(&mut self, cx: Cx<'_>) {
         if let Err(error) = self.turn_readiness(cx, Timeout { left: Duration::ZERO, at_ns: 0 }) {
-            self.cannot_wait(&error);
+            self.core.cannot_wait(&error);
         }
         if let Some(ring) = &mut self.core.ring
             && let Err(error) = ring.watch(self.core.poller.fd())
         {
-            self.cannot_wait(&error);
+            self.core.cannot_wait(&error);
         }
     }
 }
