@@ -20,6 +20,8 @@ mod none;
 #[cfg(target_os = "linux")]
 mod probe;
 #[cfg(target_os = "linux")]
+mod refused;
+#[cfg(target_os = "linux")]
 mod ring;
 
 #[cfg(target_os = "linux")]

@@ -13,7 +13,7 @@ use nix::errno::Errno;
 use nix::sys::socket::MsgFlags;
 
 use crate::inbox::{Inbox, Memory};
-use crate::probe::refused;
+use crate::refused::refused;
 use crate::{Event, Key, Wait};
 
 /// Requests that are handed to the kernel at once. A request may wait until so
