@@ -22,6 +22,7 @@ mod raw;
 mod run;
 mod server;
 mod statistics;
+mod stop;
 mod summary;
 mod table;
 mod tool;

@@ -16,7 +16,7 @@ use nix::unistd::{Pid, User, geteuid};
 
 use super::measure::pin;
 use super::places::finish;
-use super::server::stop;
+use super::stop::stop;
 
 /// The scale of the tables of every suite but load.
 pub(super) const SCALE: u32 = 10;

@@ -3,19 +3,16 @@
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
-use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
-use nix::sys::signal::{Signal, kill};
+use nix::sys::signal::Signal;
 use nix::unistd::Pid;
 
 use super::case::{Case, ServerKind, Suite, Transport};
 use super::measure::pin;
 use super::places::Places;
 use super::postgres::Postgres;
-
-/// How long a server may take to stop before it is killed.
-const STOP_MAX: Duration = Duration::from_secs(20);
+use super::stop::stop;
 
 /// The servers of a session. Dropping it stops them.
 #[derive(Debug)]
@@ -155,20 +152,4 @@ impl Drop for Null {
         // At the end of the session, where nobody can act on an error.
         let _ = stop(&mut self.child, Signal::SIGTERM);
     }
-}
-
-/// Asks a process to stop, and kills it if it does not.
-pub(super) fn stop(child: &mut Child, signal: Signal) -> Result<()> {
-    let pid = Pid::from_raw(i32::try_from(child.id())?);
-    kill(pid, signal).context("could not signal a server")?;
-    let begin = Instant::now();
-    while begin.elapsed() < STOP_MAX {
-        if child.try_wait()?.is_some() {
-            return Ok(());
-        }
-        std::thread::sleep(Duration::from_millis(5));
-    }
-    child.kill()?;
-    child.wait()?;
-    Ok(())
 }

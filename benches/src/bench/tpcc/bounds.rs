@@ -4,7 +4,7 @@
 use std::fmt::Write;
 
 use super::contender::Contender;
-use super::summary::{All, Series, ratio, show, shown};
+use super::figures::{All, Series, ratio, show, shown};
 use crate::bench::statistics::Spread;
 
 /// pgbench's select-only transaction, prepared, 16 clients over TCP on a real
@@ -158,7 +158,7 @@ impl Limit {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::bench::tpcc::summary::Figures;
+    use crate::bench::tpcc::figures::Figures;
 
     fn all(figures: &[(Contender, f64, f64)]) -> All {
         let of = |cpu: f64, rows: f64| Figures {

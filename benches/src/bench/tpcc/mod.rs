@@ -10,6 +10,7 @@ mod bounds;
 mod commands;
 mod contender;
 mod contest;
+mod figures;
 mod outputs;
 mod peers;
 mod result;

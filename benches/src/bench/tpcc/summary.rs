@@ -6,12 +6,9 @@ use std::fmt::Write;
 
 use super::bounds;
 use super::contender::{Contender, Stage};
+use super::figures::{All, Figures, Series, ratio, show, shown};
 use super::result::TpccRun;
 use super::{CLIENTS, LOAD_CONNECTIONS, WAREHOUSES};
-use crate::bench::statistics::{Spread, spread};
-
-/// A figure of each repetition.
-pub(super) type Series = BTreeMap<u32, f64>;
 
 /// The runs of a contender in one repetition.
 #[derive(Debug, Default)]
@@ -20,21 +17,6 @@ struct Runs<'a> {
     short: Option<&'a TpccRun>,
     steady: Option<&'a TpccRun>,
 }
-
-/// The figures of a contender.
-#[derive(Debug, Default)]
-pub(super) struct Figures {
-    pub(super) cpu_us_per_transaction: Series,
-    pub(super) cpu_us_per_order: Series,
-    pub(super) nopm: Series,
-    pub(super) load_rows_per_s: Series,
-    pub(super) load_cpu_us_per_row: Series,
-    pub(super) load_s: Series,
-    pub(super) version: Option<String>,
-}
-
-/// The figures of all that were measured.
-pub(super) type All = BTreeMap<Contender, Figures>;
 
 /// The section of the summary; empty where the suite has not run.
 pub(in crate::bench) fn summarise(runs: &[&TpccRun]) -> String {
@@ -138,22 +120,6 @@ fn contenders(all: &All) -> String {
     }
     text.push('\n');
     text
-}
-
-/// The ratio of two series, each repetition with itself.
-pub(super) fn ratio(over: &Series, under: &Series) -> Option<Spread> {
-    spread(over.iter().filter_map(|(repetition, value)| Some(value / under.get(repetition)?)))
-}
-
-/// Median, least and greatest; empty where there is nothing.
-pub(super) fn show(series: &Series, digits: usize) -> String {
-    spread(series.values().copied()).map_or(String::new(), |spread| shown(spread, digits))
-}
-
-/// The same of a spread.
-pub(super) fn shown(spread: Spread, digits: usize) -> String {
-    let Spread { median, min, max } = spread;
-    format!("{median:.digits$} ({min:.digits$}..{max:.digits$})")
 }
 
 fn failures(runs: &[&TpccRun]) -> String {
