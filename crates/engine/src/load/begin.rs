@@ -109,7 +109,7 @@ impl Steps<'_> {
     /// Takes what is there as done.
     fn go_on(&mut self, keys: &[u64]) -> Begun {
         self.keys_found = keys.to_vec();
-        let chunks = Chunks::new(&self.tables, self.way.batch);
+        let chunks = Chunks::new(&self.tables, self.way.cut);
         for chunk in self.chunks_found.iter().filter_map(|number| chunks.get(number)) {
             let rows = chunk.rows.end - chunk.rows.start;
             self.state[chunk.table].rows_found += rows;

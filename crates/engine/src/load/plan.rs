@@ -5,7 +5,7 @@ use std::num::NonZeroU32;
 use pgdyno_target::dialect::{Dialect, LoadBatch, LoadMethod};
 use pgdyno_workload::{Table, Workload};
 
-use super::chunks::{Chunk, rows_per_chunk};
+use super::chunks::{Chunk, Cut};
 use super::marks::{self, Identity, Mark};
 use super::progress::Phase;
 use super::values::{insert_head, insert_prepared};
@@ -14,7 +14,7 @@ use super::values::{insert_head, insert_prepared};
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Way {
     pub(super) method: LoadMethod,
-    pub(super) batch: LoadBatch,
+    pub(super) cut: Cut,
     /// All in one transaction, with FREEZE; otherwise each chunk is one, with
     /// its mark.
     pub(super) frozen: bool,
@@ -71,7 +71,8 @@ impl Way {
                 .collect(),
             _ => Vec::new(),
         };
-        Self { method, batch, frozen, server, fallback }
+        let cut = if frozen { Cut::Tables } else { Cut::Batches(batch) };
+        Self { method, cut, frozen, server, fallback }
     }
 
     /// How the rows of table number `table` travel.
@@ -107,7 +108,7 @@ impl Way {
             Travel::Insert => insert_head(table.name, table.columns),
             Travel::InsertSingle => insert_prepared(table.name, table.columns),
             Travel::Server(_) => {
-                let last = rows_per_chunk(table, self.batch).min(table.rows);
+                let last = self.cut.rows_per_chunk(table).min(table.rows);
                 self.server_statement(table, &Chunk { table: number, rows: 0..last })
             }
         }
@@ -265,7 +266,7 @@ pub fn planned(how: &How<'_>, version_num: Option<u32>) -> Planned {
 
 /// What a load has to agree with to go on where another was broken off.
 pub(super) fn identity(how: &How<'_>, way: &Way) -> Identity {
-    let cut = |table: &Table| rows_per_chunk(table, way.batch);
+    let cut = |table: &Table| way.cut.rows_per_chunk(table);
     Identity::new(how.workload, how.dialect, how.seed, way.method.name(), cut)
 }
 
@@ -323,7 +324,7 @@ pub(super) fn create(workload: &dyn Workload, dialect: &dyn Dialect, frozen: boo
 }
 
 fn rows(table: &Table, number: usize, way: &Way) -> PlannedStep {
-    let per_chunk = rows_per_chunk(table, way.batch).min(table.rows);
+    let per_chunk = way.cut.rows_per_chunk(table).min(table.rows);
     let times = table.rows.div_ceil(per_chunk);
     let own = if way.frozen { "" } else { ", each a transaction of its own" };
     let mut note = if times > 1 {
@@ -393,7 +394,8 @@ mod tests {
                 LoadMethod::InsertSingle { rows_per_transaction: asked },
             ] {
                 let way = way("aurora-dsql", Some(method), 1, false);
-                assert_eq!(way.batch.rows, Some(expected));
+                let Cut::Batches(batch) = way.cut else { panic!("{:?}", way.cut) };
+                assert_eq!(batch.rows, Some(expected));
                 assert!(!way.frozen);
             }
         }

@@ -217,7 +217,7 @@ impl<'a> Steps<'a> {
     }
 
     fn rows(&mut self, links: &mut [Link]) -> Result<(), Failure> {
-        let chunks = Chunks::new(&self.tables, self.way.batch);
+        let chunks = Chunks::new(&self.tables, self.way.cut);
         let next = AtomicU64::new(0);
         let run = |steps: &Self, link: &mut Link| {
             let mut text = Vec::new();
