@@ -53,6 +53,9 @@ const SEND: u64 = 1;
 const WATCH: u64 = 2;
 const ALARM: u64 = 3;
 
+/// What of a turn's number stands in the user data of a send.
+const TURN_MASK: u32 = (1 << (KIND_SHIFT - 32)) - 1;
+
 /// A ring for the connections of one thread.
 pub struct Ring {
     // Dropped before the memory that the kernel writes through it.
@@ -62,7 +65,7 @@ pub struct Ring {
     sending: Vec<Sending>,
     spares: Vec<Vec<u8>>,
     turn: u32,
-    alarm: Alarm,
+    alarms: Alarms,
 }
 
 struct Sending {
@@ -70,14 +73,15 @@ struct Sending {
     bytes: Vec<u8>,
 }
 
-/// The end of a wait. One that is set stays set over the waits that something
+/// The ends of waits. One that is set stays set over the waits that something
 /// else ends: while it is still to come, a later moment needs none of its own.
 #[derive(Default)]
-struct Alarm {
-    /// The moment that it is set to; 0 once it has gone off.
-    at_ns: u64,
-    /// The same for the kernel, which reads it when it takes the request: the
-    /// ring may have moved by then, this does not.
+struct Alarms {
+    /// Those still to come, the next one last: each was set because it comes
+    /// before all that were.
+    at_ns: Vec<u64>,
+    /// The last one for the kernel, which reads it when it takes the request:
+    /// the ring may have moved by then, this does not.
     time: Box<Timespec>,
 }
 
@@ -119,7 +123,7 @@ pub fn open(connections: usize) -> io::Result<(Ring, Inbox)> {
         sending: Vec::new(),
         spares: Vec::new(),
         turn: 1,
-        alarm: Alarm::default(),
+        alarms: Alarms::default(),
     };
     Ok((ring, inbox))
 }
@@ -160,12 +164,14 @@ impl Ring {
     /// # Errors
     /// The kernel takes no request; the bytes are lost.
     pub fn send(&mut self, fd: RawFd, key: Key, bytes: Vec<u8>) -> io::Result<()> {
-        let number = self.sending.len() as u64;
+        let data = SEND << KIND_SHIFT
+            | u64::from(self.turn & TURN_MASK) << 32
+            | u64::from(self.sending.len() as u32);
         let length = u32::try_from(bytes.len()).map_err(io::Error::other)?;
         let send = opcode::Send::new(Fd(fd), bytes.as_ptr(), length);
         let send = send.flags(SEND_FLAGS.bits()).build().flags(Flags::SKIP_SUCCESS);
         self.sending.push(Sending { key, bytes });
-        self.push(&send.user_data(SEND << KIND_SHIFT | number))
+        self.push(&send.user_data(data))
     }
 
     /// An empty buffer for the next send.
@@ -246,34 +252,38 @@ impl Ring {
                 _ => return Err(error),
             }
         }
-        // It may have taken none of what was queued, or not all.
-        self.submit()?;
-        // A turn is never 0, also after four billion.
-        self.turn = self.turn.checked_add(1).unwrap_or(1);
-        self.collect(inbox, events);
-        Ok(())
+        self.collect(inbox, events)
     }
 
     fn set_alarm(&mut self, at_ns: u64) -> io::Result<()> {
-        let alarm = &mut self.alarm;
-        if alarm.at_ns != 0 && alarm.at_ns <= at_ns {
+        // 146 years; what stands above it says that it is an alarm.
+        let at_ns = at_ns.min((1 << KIND_SHIFT) - 1);
+        let alarms = &mut self.alarms;
+        if alarms.at_ns.last().is_some_and(|next_ns| *next_ns <= at_ns) {
             return Ok(());
         }
-        alarm.at_ns = at_ns;
-        *alarm.time = Timespec::from(Duration::from_nanos(at_ns));
-        let request = opcode::Timeout::new(&raw const *alarm.time).flags(TimeoutFlags::ABS);
-        self.push(&request.build().user_data(ALARM << KIND_SHIFT | at_ns & !(ALARM << KIND_SHIFT)))
+        alarms.at_ns.push(at_ns);
+        *alarms.time = Timespec::from(Duration::from_nanos(at_ns));
+        let request = opcode::Timeout::new(&raw const *alarms.time).flags(TimeoutFlags::ABS);
+        self.push(&request.build().user_data(ALARM << KIND_SHIFT | at_ns))
     }
 
-    fn collect(&mut self, inbox: &mut Inbox, events: &mut Vec<Event>) {
-        let (sending, alarm) = (&mut self.sending, &mut self.alarm);
+    fn collect(&mut self, inbox: &mut Inbox, events: &mut Vec<Event>) -> io::Result<()> {
         for entry in self.io.completion() {
-            if entry.user_data() >> KIND_SHIFT == ALARM {
-                alarm.has_gone_off(entry.user_data());
-            } else {
-                events.extend(event(&entry, inbox, sending));
+            let data = entry.user_data();
+            match data >> KIND_SHIFT {
+                ALARM => self.alarms.has_gone_off(data & !(ALARM << KIND_SHIFT)),
+                SEND => events.push(unsent(&entry, self.turn, &mut self.sending)?),
+                RECEIVE => events.push(received(&entry, inbox)),
+                _ => events.push(Event::Readable),
             }
         }
+        if !self.io.submission().is_empty() {
+            // The kernel has not taken all; the rest is for the next wait.
+            return Ok(());
+        }
+        // A turn is never 0, also after four billion.
+        self.turn = self.turn.checked_add(1).unwrap_or(1);
         for sent in self.sending.drain(..) {
             let mut bytes = sent.bytes;
             let keeps = (1..=SPARE_BYTES_MAX).contains(&bytes.capacity());
@@ -282,14 +292,14 @@ impl Ring {
                 self.spares.push(bytes);
             }
         }
+        Ok(())
     }
 }
 
-impl Alarm {
-    /// One that was set before this one, to a later moment, says nothing.
-    const fn has_gone_off(&mut self, data: u64) {
-        if data == ALARM << KIND_SHIFT | self.at_ns & !(ALARM << KIND_SHIFT) {
-            self.at_ns = 0;
+impl Alarms {
+    fn has_gone_off(&mut self, at_ns: u64) {
+        if let Some(number) = self.at_ns.iter().rposition(|known_ns| *known_ns == at_ns) {
+            self.at_ns.remove(number);
         }
     }
 }
@@ -299,31 +309,30 @@ const fn receive_data(key: Key) -> u64 {
     RECEIVE << KIND_SHIFT | generation << 32 | key.index as u64
 }
 
-fn event(entry: &cqueue::Entry, inbox: &mut Inbox, sending: &mut [Sending]) -> Option<Event> {
+/// A send that was not taken whole. It completes in the call that hands it
+/// over, and so in its own turn; were it ever later, nobody could tell what
+/// became of the request.
+fn unsent(entry: &cqueue::Entry, turn: u32, sending: &mut [Sending]) -> io::Result<Event> {
     let (data, result) = (entry.user_data(), entry.result());
+    let (of_turn, number) = ((data >> 32) as u32 & TURN_MASK, data as u32 as usize);
+    let sent = sending.get_mut(number).filter(|_| of_turn == turn & TURN_MASK);
+    let Some(sent) = sent else {
+        return Err(io::Error::other("io_uring told of a send when its turn was over"));
+    };
     // Below zero it is the negative error number.
-    let result = usize::try_from(result).map_err(|_| Errno::from_raw(-result));
-    match data >> KIND_SHIFT {
-        RECEIVE => {
-            let generation = (data >> 32) as u32 % Key::GENERATIONS;
-            let key = Key { index: data as u32, generation };
-            Some(received(entry.flags(), key, result, inbox))
-        }
-        SEND => {
-            let number = (data & !(SEND << KIND_SHIFT)) as usize;
-            let sent = sending.get_mut(number)?;
-            let taken = match result {
-                Ok(count) => Ok(count),
-                Err(Errno::EAGAIN | Errno::EINTR) => Ok(0),
-                Err(errno) => Err(errno.into()),
-            };
-            Some(Event::Unsent { key: sent.key, bytes: std::mem::take(&mut sent.bytes), taken })
-        }
-        _ => Some(Event::Readable),
-    }
+    let taken = match usize::try_from(result).map_err(|_| Errno::from_raw(-result)) {
+        Ok(count) => Ok(count),
+        Err(Errno::EAGAIN | Errno::EINTR) => Ok(0),
+        Err(errno) => Err(errno.into()),
+    };
+    Ok(Event::Unsent { key: sent.key, bytes: std::mem::take(&mut sent.bytes), taken })
 }
 
-fn received(flags: u32, key: Key, result: Result<usize, Errno>, inbox: &mut Inbox) -> Event {
+fn received(entry: &cqueue::Entry, inbox: &mut Inbox) -> Event {
+    let (data, flags, result) = (entry.user_data(), entry.flags(), entry.result());
+    let generation = (data >> 32) as u32 % Key::GENERATIONS;
+    let key = Key { index: data as u32, generation };
+    let result = usize::try_from(result).map_err(|_| Errno::from_raw(-result));
     let buffer = cqueue::buffer_select(flags);
     match (result, buffer) {
         (Ok(bytes), Some(id)) if bytes > 0 => {
@@ -337,5 +346,38 @@ fn received(flags: u32, key: Key, result: Result<usize, Errno>, inbox: &mut Inbo
         Ok(_) => Event::Ended { key, error: None },
         Err(Errno::ENOBUFS | Errno::EINTR) => Event::Starved { key },
         Err(errno) => Event::Ended { key, error: Some(errno.into()) },
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "a test ends where its fixture fails")]
+mod tests {
+    use super::*;
+    use crate::probe;
+
+    /// Short waits before a far moment leave nothing behind. The far alarm,
+    /// which was still to come, was set anew after each of them: thousands
+    /// within a second, and all went off together.
+    #[test]
+    fn alarms_do_not_pile_up() {
+        if probe().is_err() {
+            return;
+        }
+        const HOUR: Duration = Duration::from_secs(3600);
+        let after = |time: Duration| match Wait::within(time) {
+            Wait::Until { at_ns } => at_ns,
+            other => panic!("{other:?}"),
+        };
+        let (mut ring, mut inbox) = open(1).unwrap();
+        let (far_ns, mut events) = (after(HOUR), Vec::new());
+        ring.set_alarm(far_ns).unwrap();
+        ring.submit().unwrap();
+        for _ in 0..20 {
+            let near = Wait::within(Duration::from_micros(100));
+            ring.wait(&mut inbox, near, &mut events).unwrap();
+            assert_eq!(ring.alarms.at_ns, [far_ns]);
+            ring.set_alarm(far_ns).unwrap();
+            assert!(ring.io.submission().is_empty(), "set again");
+        }
     }
 }

@@ -209,11 +209,21 @@ impl Core {
     }
 
     /// The system no longer lets the worker wait for its connections: no run
-    /// goes on without that.
+    /// goes on without that. Told once, whatever fails because of it.
     #[cold]
     pub(super) fn cannot_wait(&mut self, error: &std::io::Error) {
-        self.error(&format!("could not wait for the connections: {error}"));
-        self.gave_up = true;
+        if !std::mem::replace(&mut self.gave_up, true) {
+            self.error(&format!("could not wait for the connections: {error}"));
+            let error = ClientError {
+                client: 0,
+                count: 1,
+                endpoint: format!("worker {}", self.index),
+                sqlstate: None,
+                place: None,
+                text: format!("could not wait for the connections: {error}"),
+            };
+            self.tell(FromWorker::Aborted { worker: self.index, error });
+        }
         self.control.abandon();
     }
 

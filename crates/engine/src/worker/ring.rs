@@ -162,8 +162,7 @@ impl Worker {
             self.note_delay(self.core.now_ns - woken_ns);
             self.serve_event(cx, inbox, event);
         }
-        for _ in 0..self.core.later.len() {
-            let Some(index) = self.core.later.pop() else { break };
+        for index in std::mem::take(&mut self.core.later) {
             session::flush(&mut self.core, &mut self.clients[index as usize]);
         }
     }
