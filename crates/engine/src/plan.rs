@@ -45,8 +45,8 @@ pub struct Program {
 /// How workers wait for their connections, and read and write them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum PollerChoice {
-    /// `io_uring` where it is to be had and has something to give, which is where
-    /// many clients run as fast as they can; without a word where not.
+    /// `io_uring` where it is to be had, from when a worker's waits are found to
+    /// serve several clients each; without a word where not.
     #[default]
     Auto,
     /// Readiness, by epoll or kqueue.

@@ -21,7 +21,9 @@ use crate::observe::Observer;
 use crate::outcome::{Acknowledged, ClientError, ERRORS_KEPT_MAX, Ended, RunOutcome};
 use crate::plan::{ClockStart, DRAIN_MAX, Limit, PollerChoice, RunPlan};
 use crate::request::Requests;
-use crate::worker::{self, Clock, Control, FromWorker, Go, Interval, Setup, WorkerResult};
+use crate::worker::{
+    self, Boarding, Clock, Control, FromWorker, Go, Interval, Setup, WorkerResult,
+};
 
 /// How often a wish to stop is looked for; a person does not notice less.
 const LOOK_EVERY: Duration = Duration::from_millis(50);
@@ -123,9 +125,9 @@ fn make_setup(plan: RunPlan, observer: Arc<dyn Observer>) -> Result<Setup, RunEr
     });
     let limiter = plan.connect.rate.map(|rate| Arc::new(ConnectLimiter::new(rate)));
     let endpoints_told = worker::told_flags(&plan);
-    let on_ring = wants_ring(&plan)?;
+    let boarding = boarding(&plan)?;
     Ok(Setup {
-        on_ring,
+        boarding,
         plan: Arc::new(plan),
         requests: Arc::new(requests),
         choice: Arc::new(choice),
@@ -143,27 +145,23 @@ fn make_setup(plan: RunPlan, observer: Arc<dyn Observer>) -> Result<Setup, RunEr
 const READINESS: &str =
     if cfg!(any(target_os = "linux", target_os = "android")) { "epoll" } else { "kqueue" };
 
-/// With fewer clients for each worker a turn seldom serves several, and then a
-/// ring has nothing to give: with 8 the two cost the same, with 4 epoll less.
-const RING_CLIENTS_MIN: u32 = 16;
-
-/// Whether the sessions shall run on `io_uring`, and it is to be had. A session
-/// for each transaction has nothing of it: the ring carries those that stay.
-fn wants_ring(plan: &RunPlan) -> Result<bool, RunError> {
+/// When workers take to `io_uring`, if it is to be had. A session for each
+/// transaction has nothing of it: the ring carries those that stay.
+fn boarding(plan: &RunPlan) -> Result<Boarding, RunError> {
+    let clients = u64::from(plan.clients.get() / plan.workers.get());
     match plan.poller {
-        PollerChoice::Readiness => Ok(false),
-        PollerChoice::Auto => Ok(serves_many(plan) && pgdyno_ring::probe().is_ok()),
-        PollerChoice::IoUring => {
-            pgdyno_ring::probe().map(|()| !plan.reconnect).map_err(RunError::Poller)
-        }
+        _ if plan.reconnect => Ok(Boarding::Never),
+        PollerChoice::Readiness => Ok(Boarding::Never),
+        PollerChoice::Auto if clients < worker::READY_MIN => Ok(Boarding::Never),
+        PollerChoice::Auto => match pgdyno_ring::probe() {
+            Ok(()) => Ok(Boarding::WhenCrowded),
+            Err(_) => Ok(Boarding::Never),
+        },
+        PollerChoice::IoUring => match pgdyno_ring::probe() {
+            Ok(()) => Ok(Boarding::AtOnce),
+            Err(error) => Err(RunError::Poller(error)),
+        },
     }
-}
-
-/// Whether a turn can be expected to serve several clients: under a rate most
-/// wake-ups are for one.
-fn serves_many(plan: &RunPlan) -> bool {
-    let clients = plan.clients.get() / plan.workers.get();
-    !plan.reconnect && plan.rate.is_none() && clients >= RING_CLIENTS_MIN
 }
 
 fn interval(plan: &RunPlan, connect_begin_ns: u64, begin_ns: u64) -> Interval {

@@ -36,6 +36,7 @@ pub(crate) use self::core::{Clock, Control, FromWorker};
 pub(crate) use self::endpoints::told_flags;
 use self::log::Log;
 pub(crate) use self::measure::Interval;
+pub(crate) use self::ring::{Boarding, READY_MIN};
 pub(crate) use self::session::ConnectError;
 pub(crate) use self::start::{Setup, start};
 use crate::plan::RunPlan;
@@ -132,6 +133,8 @@ pub(crate) struct Worker {
     buffer: Vec<u8>,
     /// While the sessions are on a ring: where their answers arrive.
     reception: Option<ring::Reception>,
+    /// How many clients its waits serve, where that decides on a ring.
+    crowd: ring::Crowd,
 }
 
 impl Worker {
@@ -147,8 +150,8 @@ impl Worker {
             reads_rows: setup.stores || setup.plan.terminals.is_some(),
         };
         let connected = cx.plan.reconnect || self.connect_all(cx);
-        if connected && setup.on_ring {
-            self.board();
+        if connected && setup.boarding == Boarding::AtOnce {
+            self.open_ring();
         }
         self.core.tell(FromWorker::Ready { connected });
         match go.recv() {

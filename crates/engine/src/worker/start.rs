@@ -22,6 +22,7 @@ use super::endpoints::Endpoints;
 use super::log::{Log, LogColumns};
 use super::measure::Figures;
 use super::procedure::Procedure;
+use super::ring::{Boarding, Crowd};
 use super::schedule::Schedule;
 use super::{BUFFER_BYTES, Worker};
 use crate::connect::ConnectLimiter;
@@ -39,8 +40,8 @@ pub(crate) struct Setup {
     pub(crate) choice: Arc<ScriptChoice>,
     pub(crate) streams: Streams,
     pub(crate) stores: bool,
-    /// Sessions run on `io_uring`.
-    pub(crate) on_ring: bool,
+    /// When sessions take to `io_uring`.
+    pub(crate) boarding: Boarding,
     pub(crate) observer: Arc<dyn Observer>,
     pub(crate) control: Arc<Control>,
     pub(crate) clock: Clock,
@@ -123,7 +124,17 @@ pub(crate) fn start(
         name: Vec::new(),
     };
     let buffer = vec![0; BUFFER_BYTES];
-    Ok((Worker { core, clients, setup: setup.clone(), buffer, reception: None }, waker))
+    Ok((
+        Worker {
+            core,
+            clients,
+            setup: setup.clone(),
+            buffer,
+            reception: None,
+            crowd: Crowd::default(),
+        },
+        waker,
+    ))
 }
 
 fn endpoint_tallies(plan: &RunPlan) -> Vec<EndpointTally> {

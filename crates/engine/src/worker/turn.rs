@@ -4,6 +4,7 @@ use std::io;
 use std::time::Duration;
 
 use super::client::Client;
+use super::ring::{self, Boarding};
 use super::{Cx, Flow, Worker, advance, failures, renew, replies, session};
 use crate::poller::Timeout;
 use crate::prefetch;
@@ -71,7 +72,12 @@ impl Worker {
             self.note_delay(self.core.now_ns - woken_ns);
             self.serve(cx, *index as usize, *closed);
         }
+        let served = ready.len();
         self.core.ready_clients = ready;
+        let looks = self.setup.boarding == Boarding::WhenCrowded && self.core.begun;
+        if looks && self.crowd.has_come(served) {
+            self.open_ring();
+        }
         Ok(())
     }
 
@@ -126,6 +132,9 @@ impl Worker {
             }
             if client.session.as_ref().is_some_and(|session| session.watches_write) {
                 session::send_now(core, client);
+            }
+            if core.ring.is_some() {
+                ring::join(core, client);
             }
         }
         self.answered(cx, index);

@@ -94,7 +94,7 @@ pub(crate) struct LoadArgs {
     #[arg(short = 'M', long, value_enum, default_value_t = ProtocolArg::Prepared)]
     pub(crate) protocol: ProtocolArg,
     /// How to wait for the connections. io-uring hands all requests of a turn to the kernel at
-    /// once; auto takes it for 16 clients and more on a worker without a rate, where it is allowed
+    /// once; auto takes to it where that is allowed, once a wait is found to serve several clients
     #[arg(long, value_enum, default_value_t = PollerArg::Auto)]
     pub(crate) poller: PollerArg,
     /// A new connection for each transaction
