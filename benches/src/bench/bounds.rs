@@ -186,7 +186,7 @@ impl Bound {
                 format!("{figure}, {tool} / the same at {}", over.case.clients)
             }
             Some(over) if over.tool == Tool::PgdynoEpoll => {
-                format!("{figure}, io_uring / epoll: {tool} / {}", super::case::name(over.tool))
+                format!("{figure}, poller auto / epoll: {tool} / {}", super::case::name(over.tool))
             }
             Some(over) => format!("{figure}, {tool} / {}", super::case::name(over.tool)),
         }
@@ -257,7 +257,7 @@ mod tests {
             BTreeMap::from([(0, us)])
         };
         let text = table(&figures);
-        let what = "| CPU, io_uring / epoll: pgdyno / pgdyno-epoll |";
+        let what = "| CPU, poller auto / epoll: pgdyno / pgdyno-epoll |";
         for way in ["tcp", "unix"] {
             for (suite, end) in
                 [("shared", "at most 0.95 | no |  |"), ("select", "told only |  |  |")]

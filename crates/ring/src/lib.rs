@@ -120,7 +120,8 @@ pub struct Filled {
     bytes: usize,
 }
 
-/// How long a wait may last where nothing happens.
+/// How long a wait may last where nothing happens. None is without
+/// end: who would wait for ever asks for a far moment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Wait {
     /// It looks once.
@@ -131,8 +132,6 @@ pub enum Wait {
         /// Nanoseconds since the clock's zero.
         at_ns: u64,
     },
-    /// Without end.
-    Ever,
 }
 
 impl Wait {

@@ -243,7 +243,6 @@ impl Ring {
                 self.set_alarm(at_ns)?;
                 self.io.submit_and_wait(1)
             }
-            Wait::Ever => self.io.submit_and_wait(1),
         };
         if let Err(error) = result {
             match Errno::from_raw(error.raw_os_error().unwrap_or(0)) {
@@ -364,12 +363,9 @@ mod tests {
             return;
         }
         const HOUR: Duration = Duration::from_secs(3600);
-        let after = |time: Duration| match Wait::within(time) {
-            Wait::Until { at_ns } => at_ns,
-            other => panic!("{other:?}"),
-        };
         let (mut ring, mut inbox) = open(1).unwrap();
-        let (far_ns, mut events) = (after(HOUR), Vec::new());
+        let Wait::Until { at_ns: far_ns } = Wait::within(HOUR) else { panic!("a moment") };
+        let mut events = Vec::new();
         ring.set_alarm(far_ns).unwrap();
         ring.submit().unwrap();
         for _ in 0..20 {
